@@ -1,0 +1,89 @@
+import { type Kysely, sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+/**
+ * One row for each (scope, key). Everything rests on the primary key, so its columns compare by
+ * byte: a changed collation library must not corrupt the index.
+ */
+export function records(schema: string): Migration {
+  const table = sql.id(schema, 'records')
+  const refuseUnfinished = sql.id(schema, 'records_refuse_unfinished')
+
+  return {
+    async up(db: Kysely<unknown>) {
+      // The limits are in octets, as the key has to fit an index row. A tombstone keeps key,
+      // fingerprint and resource; the response goes. Only indexed columns set by the claim are
+      // indexed, so that storing the response stays a HOT update.
+      await sql`
+        create table ${table} (
+          tenant text collate "C" not null check (char_length(tenant) between 1 and 200 and octet_length(tenant) <= 800),
+          actor text collate "C" not null check (char_length(actor) between 1 and 200 and octet_length(actor) <= 800),
+          operation text collate "C" not null check (char_length(operation) between 1 and 200 and octet_length(operation) <= 800),
+          key text collate "C" not null check (octet_length(key) <= 255 and key ~ '^[!-~]([ -~]*[!-~])?$'),
+          attempt uuid not null,
+          state text collate "C" not null,
+          fingerprint_algorithm text collate "C" not null check (fingerprint_algorithm in ('sha256', 'hmac-sha256')),
+          fingerprint_version integer not null check (fingerprint_version >= 1),
+          fingerprint bytea not null check (octet_length(fingerprint) = 32),
+          response bytea,
+          response_status smallint check (response_status between 100 and 599),
+          response_headers json,
+          resource_type text collate "C" check (octet_length(resource_type) between 1 and 800),
+          resource_id text collate "C" check (octet_length(resource_id) between 1 and 800),
+          created_at timestamptz not null default statement_timestamp(),
+          completed_at timestamptz,
+          replay_until timestamptz not null,
+          expired_at timestamptz,
+          constraint records_pkey primary key (tenant, actor, operation, key),
+          constraint records_state_check check (
+            case state
+              when 'claimed' then completed_at is null and expired_at is null and response is null
+              when 'completed' then completed_at is not null and expired_at is null and response is not null
+              when 'rejected' then completed_at is not null and expired_at is null and response is not null
+              when 'expired' then completed_at is not null and expired_at is not null and response is null
+              else false
+            end
+          ),
+          constraint records_response_check check (response is not null or (response_status is null and response_headers is null)),
+          constraint records_resource_check check ((resource_type is null) = (resource_id is null))
+        )`.execute(db)
+
+      await sql`
+        create index records_replay_until_idx on ${table} (replay_until) where expired_at is null
+      `.execute(db)
+
+      // Deferred to COMMIT, where a claim without an outcome must not get through, whoever commits.
+      const body = `
+        begin
+          if exists (
+            select from ${quoted(schema)}.records r
+            where r.tenant = new.tenant and r.actor = new.actor and r.operation = new.operation
+              and r.key = new.key and r.state = 'claimed'
+          ) then
+            raise exception 'a claimed idempotency key must not be committed without an outcome'
+              using errcode = 'check_violation', schema = tg_table_schema, table = tg_table_name,
+                constraint = tg_name,
+                hint = 'Let oncely commit its own transaction, and name the constraints in SET CONSTRAINTS instead of ALL.';
+          end if;
+          return null;
+        end`
+      await sql`
+        create function ${refuseUnfinished}() returns trigger language plpgsql as ${sql.lit(body)}
+      `.execute(db)
+      await sql`
+        create constraint trigger records_outcome_at_commit after insert or update on ${table}
+        deferrable initially deferred for each row when (new.state = 'claimed')
+        execute function ${refuseUnfinished}()`.execute(db)
+    },
+
+    async down(db: Kysely<unknown>) {
+      await sql`drop table ${table}`.execute(db)
+      await sql`drop function ${refuseUnfinished}()`.execute(db)
+    },
+  }
+}
+
+/** For the text of a function, which is a literal to the statement that creates it. */
+function quoted(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,46 @@
+import { type Kysely, sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+/**
+ * Events committed with the write. The columns that describe the event are named as Debezium's
+ * outbox event router expects them; those behind `created_at` belong to the relay.
+ */
+export function outbox(schema: string): Migration {
+  const table = sql.id(schema, 'outbox')
+
+  return {
+    async up(db: Kysely<unknown>) {
+      // json and not jsonb: what is published must be what was written, to the byte.
+      await sql`
+        create table ${table} (
+          position bigint generated always as identity,
+          id uuid not null,
+          tenant text collate "C" not null check (char_length(tenant) between 1 and 200 and octet_length(tenant) <= 800),
+          aggregatetype text collate "C" not null check (octet_length(aggregatetype) between 1 and 800),
+          aggregateid text collate "C" not null check (octet_length(aggregateid) between 1 and 800),
+          type text collate "C" not null check (octet_length(type) between 1 and 800),
+          payload json not null,
+          sequence bigint check (sequence >= 0),
+          headers json not null,
+          created_at timestamptz not null default statement_timestamp(),
+          attempts integer not null default 0 check (attempts >= 0),
+          next_attempt_at timestamptz,
+          leased_until timestamptz,
+          fence bigint not null default 0,
+          last_error text,
+          published_at timestamptz,
+          dead_at timestamptz,
+          constraint outbox_pkey primary key (id),
+          constraint outbox_end_check check (published_at is null or dead_at is null)
+        )`.execute(db)
+
+      await sql`
+        create index outbox_pending_idx on ${table} (position)
+        where published_at is null and dead_at is null`.execute(db)
+    },
+
+    async down(db: Kysely<unknown>) {
+      await sql`drop table ${table}`.execute(db)
+    },
+  }
+}

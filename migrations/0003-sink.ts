@@ -1,0 +1,36 @@
+import { type Kysely, sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+/** What a receiver has applied: one row an event, and the last sequence of each aggregate. */
+export function sink(schema: string): Migration {
+  const table = sql.id(schema, 'sink')
+  const sequences = sql.id(schema, 'sink_sequences')
+
+  return {
+    async up(db: Kysely<unknown>) {
+      // An event id is text: events also come from senders that do not use UUIDs.
+      await sql`
+        create table ${table} (
+          consumer text collate "C" not null check (octet_length(consumer) between 1 and 200),
+          event_id text collate "C" not null check (octet_length(event_id) between 1 and 255),
+          applied_at timestamptz not null default statement_timestamp(),
+          constraint sink_pkey primary key (consumer, event_id)
+        )`.execute(db)
+
+      await sql`
+        create table ${sequences} (
+          consumer text collate "C" not null check (octet_length(consumer) between 1 and 200),
+          tenant text collate "C" not null check (char_length(tenant) between 1 and 200 and octet_length(tenant) <= 800),
+          aggregatetype text collate "C" not null check (octet_length(aggregatetype) between 1 and 800),
+          aggregateid text collate "C" not null check (octet_length(aggregateid) between 1 and 800),
+          sequence bigint not null check (sequence >= 0),
+          constraint sink_sequences_pkey primary key (consumer, tenant, aggregatetype, aggregateid)
+        )`.execute(db)
+    },
+
+    async down(db: Kysely<unknown>) {
+      await sql`drop table ${sequences}`.execute(db)
+      await sql`drop table ${table}`.execute(db)
+    },
+  }
+}

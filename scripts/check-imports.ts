@@ -1,0 +1,77 @@
+// Fails when a file imports against the direction that the rooms of `src` have. The flow of a
+// request goes down this list; what a room may import stands behind it.
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+
+/** Imported by everybody, and importing nobody but each other. */
+const leaves = ['errors', 'scope', 'options', 'result', 'json-value']
+
+/** Room, or file at the top of src without its ending → the rooms it may import. */
+const directions: Readonly<Record<string, readonly string[]>> = {
+  index: [
+    'create-idempotency',
+    'with-idempotency',
+    'call',
+    'outbox',
+    'response',
+    'fingerprint',
+    ...leaves,
+  ],
+  'create-idempotency': [
+    'with-idempotency',
+    'call',
+    'records',
+    'fingerprint',
+    'postgres',
+    ...leaves,
+  ],
+  'with-idempotency': ['call', 'records', 'response', 'fingerprint', 'postgres', ...leaves],
+  call: ['records', 'response', 'outbox', 'fingerprint', 'postgres', ...leaves],
+  records: ['outbox', 'fingerprint', 'postgres', ...leaves],
+  response: leaves,
+  outbox: leaves,
+  fingerprint: leaves,
+  sink: ['postgres', ...leaves],
+  postgres: ['codegen', ...leaves],
+  migrations: ['migrate'],
+  migrate: ['migrations/', ...leaves],
+  cli: ['migrate', 'postgres', 'migrations/', ...leaves],
+  errors: [],
+  scope: ['errors'],
+  result: [],
+  'json-value': ['errors'],
+  options: ['errors'],
+}
+
+/** `src/call/execute.ts` → `call`, `src/index.ts` → `index`, `migrations/index.ts` → `migrations/`. */
+function roomOf(file: string): string {
+  const [top, ...rest] = file.split('/')
+  if (top !== 'src') return top === 'migrations' ? 'migrations/' : String(top)
+  return String(rest[0]).replace(/\.ts$/, '')
+}
+
+const problems: string[] = []
+for (const file of globSync(['src/**/*.ts', 'migrations/*.ts'], { cwd: root })) {
+  const room = roomOf(file)
+  const allowed = room === 'migrations/' ? [] : directions[room]
+  if (!allowed) problems.push(`${file}: the room '${room}' has no direction; add it here`)
+  for (const [, specifier] of readFileSync(join(root, file), 'utf8').matchAll(
+    /\b(?:from|import)\s*\(?\s*'([^']+)'/g,
+  )) {
+    if (specifier === undefined) continue
+    if (room === 'migrations/' && !/^(kysely(\/|$)|\.\/)/.test(specifier)) {
+      problems.push(`${file}: migrations import only kysely, and not ${specifier}`)
+    }
+    if (!specifier.startsWith('.')) continue
+    const target = roomOf(relative(root, join(root, dirname(file), specifier)))
+    if (target !== room && !allowed?.includes(target)) {
+      problems.push(`${file}: '${room}' must not import '${target}'`)
+    }
+  }
+}
+
+for (const problem of problems) console.error(problem)
+if (problems.length > 0) process.exitCode = 1
+else console.log('imports: every direction is kept')

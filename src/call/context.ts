@@ -1,0 +1,110 @@
+import { OncelyError } from '../errors.ts'
+import { checkEvent, type EmittedEvent, type OutboxEvent } from '../outbox/event.ts'
+import type { Resource } from '../result.ts'
+import { problemOfText, type Scope } from '../scope.ts'
+import { isRejection, Rejection } from './rejection.ts'
+
+/** What a business function is given beside its transaction. */
+export interface CallContext {
+  /** Whose call it is. */
+  readonly scope: Scope
+  /** The idempotency key. */
+  readonly key: string
+  /**
+   * Notes an event, which is committed with the response in the order of these calls, or not at
+   * all. Checked at once.
+   *
+   * @throws OncelyError `invalid_event`, or `not_json` with the path in the payload.
+   */
+  emit(event: EmittedEvent): void
+  /**
+   * Refuses the call for good, for a business reason such as a credit limit. Return what it
+   * returns: the function's writes and events are undone, the refusal is stored and replayed.
+   *
+   * @example
+   * ```ts
+   * if (total > limit) return context.reject({ code: 'credit_limit' })
+   * ```
+   */
+  reject<const Refusal>(refusal: Refusal): Rejection<Refusal>
+  /**
+   * Says what the record points to. It outlives the response: `expired` carries it.
+   *
+   * @throws OncelyError `invalid_resource`.
+   */
+  resource(resource: Resource): void
+}
+
+/** What one run of a business function asks for, kept in memory until it settles. */
+export class Call implements CallContext {
+  readonly scope: Scope
+  readonly key: string
+  readonly #events: OutboxEvent[] = []
+  readonly #rejections: Rejection<unknown>[] = []
+  #resource: Resource | undefined
+  #settled = false
+
+  constructor(scope: Scope, key: string) {
+    this.scope = Object.freeze({ ...scope })
+    this.key = key
+  }
+
+  // Arrow functions, so that they can be taken off the context: `({ emit }) => …`.
+  readonly emit = (event: EmittedEvent): void => {
+    this.#assertRunning()
+    this.#events.push(checkEvent(event))
+  }
+
+  readonly reject = <const Refusal>(refusal: Refusal): Rejection<Refusal> => {
+    this.#assertRunning()
+    const rejection = new Rejection(refusal)
+    this.#rejections.push(rejection)
+    return rejection
+  }
+
+  readonly resource = (resource: Resource): void => {
+    this.#assertRunning()
+    const { type, id } = resource
+    const problem = problemOfText(type) ?? problemOfText(id)
+    if (problem) {
+      throw new OncelyError('invalid_resource', `a resource's type and id: each ${problem}`)
+    }
+    this.#resource = { type: resource.type, id: resource.id }
+  }
+
+  get events(): readonly OutboxEvent[] {
+    return this.#events
+  }
+
+  get madeResource(): Resource | undefined {
+    return this.#resource
+  }
+
+  /** From here on the context refuses to be used: nothing would come of it. */
+  settle(): void {
+    this.#settled = true
+  }
+
+  /**
+   * The rejection that the function returned, or undefined when it returned a value.
+   *
+   * @throws OncelyError `rejection_not_returned` when it made one and returned something else.
+   */
+  rejectionIn(returned: unknown): Rejection<unknown> | undefined {
+    const [made, ...more] = this.#rejections
+    if (made === undefined && !isRejection(returned)) return undefined
+    if (made !== undefined && made === returned && more.length === 0) return made
+    throw new OncelyError(
+      'rejection_not_returned',
+      'a function that calls context.reject must call it once and return what it returns',
+    )
+  }
+
+  #assertRunning(): void {
+    if (!this.#settled) return
+    throw new OncelyError(
+      'transaction_closed',
+      'the context was used after its business function had settled',
+    )
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * What went wrong, as a stable string: programs decide by it, never by the message.
+ *
+ * Nothing was executed, no key was used and the caller may correct the input:
+ * - `invalid_options`: an option of `createIdempotency`, `withOptions` or a migration is not of its form.
+ * - `invalid_scope`, `invalid_key`, `invalid_fingerprint`: that argument is not of its form.
+ * - `not_json`: a value has no faithful JSON form; `path` says where, such as `$.items[2].price`.
+ *
+ * The business function did something that cannot be kept; all of it was rolled back:
+ * - `not_json`: so was the value it returned.
+ * - `invalid_event`: an event given to `context.emit` is not of its form.
+ * - `invalid_resource`: so is what was given to `context.resource`.
+ * - `rejection_not_returned`: `context.reject` was called, and something else was returned.
+ * - `transaction_closed`: `tx` or `context` was used after the business function had settled.
+ * - `transaction_aborted`: a statement failed, the business function went on, and what failed is not known.
+ * - `claim_lost`: the business function ended the transaction itself, and with it the claim.
+ *
+ * The answer to COMMIT was lost, so it may have taken effect or not:
+ * - `outcome_unknown`: of an operation that is safe to repeat, such as `expire`. Repeat it.
+ *
+ * The database is not as it should be; nothing was executed:
+ * - `transaction_not_started`: no connection, or no transaction on it; `cause` has the driver's error.
+ * - `schema_missing`, `schema_outdated`: run `oncely migrate`.
+ * - `database_unreachable`, `database_refused`, `server_too_old`: found when a command connects.
+ * - `migration_failed`: a migration could not be applied; `cause` has the error.
+ */
+export type OncelyErrorCode =
+  | 'claim_lost'
+  | 'database_refused'
+  | 'database_unreachable'
+  | 'invalid_event'
+  | 'invalid_fingerprint'
+  | 'invalid_key'
+  | 'invalid_options'
+  | 'invalid_resource'
+  | 'invalid_scope'
+  | 'migration_failed'
+  | 'not_json'
+  | 'outcome_unknown'
+  | 'rejection_not_returned'
+  | 'schema_missing'
+  | 'schema_outdated'
+  | 'server_too_old'
+  | 'transaction_aborted'
+  | 'transaction_closed'
+  | 'transaction_not_started'
+
+const brand = Symbol.for('oncely.error')
+
+/** What oncely throws. Expected outcomes of a call are values instead, see `Result`. */
+export class OncelyError extends Error {
+  override readonly name = 'OncelyError'
+  /** Which error this is. */
+  readonly code: OncelyErrorCode
+  /** With `not_json`: where in the value, as a JSONPath such as `$.items[2].price`. */
+  readonly path: string | undefined
+  /** @internal */
+  readonly [brand] = true
+
+  constructor(
+    code: OncelyErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly path?: string } = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+    this.code = code
+    this.path = options.path
+  }
+}
+
+/**
+ * Whether something caught is an error of oncely. By a brand and not by `instanceof`, so that it
+ * holds across two copies of the package in one process.
+ */
+export function isOncelyError(error: unknown): error is OncelyError {
+  return typeof error === 'object' && error !== null && brand in error
+}

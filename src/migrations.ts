@@ -1,0 +1,1 @@
+export { migrateToLatest, type MigrateOptions } from './migrate/migrate-to-latest.ts'

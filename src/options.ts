@@ -1,0 +1,112 @@
+import { OncelyError } from './errors.ts'
+
+/** The schema unless another is named. */
+export const DEFAULT_SCHEMA = 'idem'
+
+/** How an `Idempotency` works. Every option has a default. */
+export interface IdempotencyOptions {
+  /**
+   * The PostgreSQL schema that holds the tables, as given to `oncely migrate --schema`.
+   *
+   * @defaultValue `'idem'`
+   */
+  readonly schema?: string
+  /**
+   * How long a claim waits for another transaction that holds the key, in milliseconds, from 1 to
+   * 2,147,483,647; then the result is `in_progress`. PostgreSQL counts each wait by itself, so a
+   * queue of claims can take a multiple. The business function sees its own `lock_timeout`.
+   *
+   * @defaultValue 250: long enough for most twins to end and be replayed, short for a caller.
+   */
+  readonly lockTimeoutMs?: number
+  /**
+   * How long a response is replayed, in milliseconds, counted from the claim by the database's
+   * clock, from 1 to 100 years. Longer than the longest retry of any client. Then `expired`.
+   *
+   * @defaultValue 86,400,000 (24 hours)
+   */
+  readonly replayWindowMs?: number
+  /**
+   * What `in_progress` and `unknown` advise the caller to wait, in milliseconds.
+   *
+   * @defaultValue 1,000: the least that HTTP's `Retry-After` can say.
+   */
+  readonly retryAfterMs?: number
+  /**
+   * After how long between two statements PostgreSQL ends a transaction whose client has gone
+   * silent, in milliseconds, from 1 to 2,147,483,647, so that a half-open link cannot hold a key
+   * for hours. A shorter setting of the role or the session stays.
+   *
+   * @defaultValue 60,000
+   */
+  readonly idleInTransactionTimeoutMs?: number
+  /**
+   * `'share'` makes a replay hold its record with a row lock until its transaction ends, so that
+   * `expire` waits for it. One statement sees the whole record, so a replay needs no lock.
+   *
+   * @defaultValue `'none'`
+   */
+  readonly replayLock?: 'none' | 'share'
+}
+
+/** The options with every default filled in. */
+export type ResolvedOptions = Readonly<Required<IdempotencyOptions>>
+
+const defaults: ResolvedOptions = {
+  schema: DEFAULT_SCHEMA,
+  lockTimeoutMs: 250,
+  replayWindowMs: 86_400_000,
+  retryAfterMs: 1_000,
+  idleInTransactionTimeoutMs: 60_000,
+  replayLock: 'none',
+}
+
+/** PostgreSQL keeps timeouts as 32-bit milliseconds. */
+const MAX_TIMEOUT_MS = 2_147_483_647
+const HUNDRED_YEARS_MS = 100 * 365.25 * 86_400_000
+
+/**
+ * Fills in the defaults, checks and freezes.
+ *
+ * @throws OncelyError `invalid_options`.
+ */
+export function resolveOptions(given: IdempotencyOptions): ResolvedOptions {
+  for (const name of Object.keys(given)) {
+    if (!(name in defaults)) throw invalid(`there is no option '${name}'`)
+  }
+  const set = Object.entries(given).filter(([, value]) => value !== undefined)
+  const options = { ...defaults, ...Object.fromEntries(set) }
+  checkSchema(options.schema)
+  checkMs('lockTimeoutMs', options.lockTimeoutMs, MAX_TIMEOUT_MS)
+  checkMs('replayWindowMs', options.replayWindowMs, HUNDRED_YEARS_MS)
+  checkMs('retryAfterMs', options.retryAfterMs, MAX_TIMEOUT_MS)
+  checkMs('idleInTransactionTimeoutMs', options.idleInTransactionTimeoutMs, MAX_TIMEOUT_MS)
+  if (!['none', 'share'].includes(options.replayLock)) {
+    throw invalid(`replayLock must be 'none' or 'share'`)
+  }
+  return Object.freeze(options)
+}
+
+/**
+ * Checks the name of a schema: what PostgreSQL keeps of an identifier without cutting it.
+ *
+ * @throws OncelyError `invalid_options`.
+ */
+export function checkSchema(schema: unknown): asserts schema is string {
+  if (typeof schema !== 'string' || schema === '' || schema.includes('\0')) {
+    throw invalid('schema must be the name of a PostgreSQL schema')
+  }
+  if (Buffer.byteLength(schema) > 63) {
+    throw invalid('schema must have at most 63 octets, which is what PostgreSQL keeps of a name')
+  }
+}
+
+function checkMs(name: string, value: unknown, max: number): void {
+  if (!Number.isInteger(value) || Number(value) < 1 || Number(value) > max) {
+    throw invalid(`${name} must be a whole number of milliseconds from 1 to ${max}`)
+  }
+}
+
+function invalid(message: string): OncelyError {
+  return new OncelyError('invalid_options', message)
+}

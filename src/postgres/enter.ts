@@ -1,0 +1,52 @@
+import type { Compilable, CompiledQuery, Kysely, QueryResult, Transaction } from 'kysely'
+
+import type { DB as Tables } from '../../codegen/db.ts'
+import { OncelyError } from '../errors.ts'
+import { SQLSTATE, sqlState } from './sqlstate.ts'
+
+/**
+ * Our tables on the host's connection. The host's database is entered here and nowhere else: its
+ * plugins are off, since they would rename our columns and parse our texts, and the schema is ours.
+ */
+export class OwnTables {
+  /** For building statements; `run` executes them. */
+  readonly tables: Kysely<Tables>
+  readonly #schema: string
+
+  constructor(host: Kysely<never>, schema: string) {
+    this.tables = (host as unknown as Kysely<Tables>).withoutPlugins().withSchema(schema)
+    this.#schema = schema
+  }
+
+  /**
+   * Executes one statement of ours.
+   *
+   * @throws OncelyError `schema_missing` or `schema_outdated`; the driver's error otherwise.
+   */
+  async run<Row>(query: CompiledQuery<Row> | Compilable<Row>): Promise<QueryResult<Row>> {
+    try {
+      return await this.tables.executeQuery(query)
+    } catch (error) {
+      throw this.#schemaError(error) ?? error
+    }
+  }
+
+  #schemaError(cause: unknown): OncelyError | undefined {
+    const migrate = `run \`oncely migrate\` for the schema '${this.#schema}'`
+    switch (sqlState(cause)) {
+      case SQLSTATE.undefinedTable:
+      case SQLSTATE.invalidSchemaName:
+        return new OncelyError('schema_missing', `the tables are missing: ${migrate}`, { cause })
+      case SQLSTATE.undefinedColumn:
+      case SQLSTATE.undefinedFunction:
+        return new OncelyError('schema_outdated', `the tables are too old: ${migrate}`, { cause })
+      default:
+        return undefined
+    }
+  }
+}
+
+/** Enters the host's database, or a transaction on it. */
+export function enter<DB>(host: Kysely<DB> | Transaction<DB>, schema: string): OwnTables {
+  return new OwnTables(host as unknown as Kysely<never>, schema)
+}

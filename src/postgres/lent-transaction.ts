@@ -1,0 +1,114 @@
+import type { ConnectionProvider, DatabaseConnection, Transaction } from 'kysely'
+
+import { OncelyError } from '../errors.ts'
+import { rewiredTransaction } from './rewired-transaction.ts'
+
+/**
+ * The transaction as lent to a business function. Until it is taken back it remembers the first
+ * error and what is still under way, so that no statement of the function can reach the connection
+ * behind the response or the COMMIT, and no swallowed error is lost.
+ */
+export class LentTransaction<DB> {
+  readonly tx: Transaction<DB>
+  #firstError: { readonly error: unknown } | undefined
+  #state: 'lent' | 'settling' | 'closed' = 'lent'
+  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #openStreams = new Set<() => Promise<void>>()
+
+  constructor(trx: Transaction<DB>) {
+    this.tx = rewiredTransaction(trx, (inner) => this.#provider(inner))
+  }
+
+  /**
+   * The error that put the transaction into its present state, or undefined when the last
+   * statement succeeded. After a failed statement none succeeds, unless a savepoint of the
+   * function's own healed it.
+   */
+  get firstError(): { readonly error: unknown } | undefined {
+    return this.#firstError
+  }
+
+  /** Waits for the statements that were left behind, ends streams left open, and closes `tx`. */
+  async takeBack(): Promise<void> {
+    this.#state = 'settling'
+    for (const end of this.#openStreams) await end()
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
+    this.#state = 'closed'
+  }
+
+  #provider(inner: ConnectionProvider): ConnectionProvider {
+    return {
+      provideConnection: async (consumer, options) => {
+        if (this.#state === 'closed') throw closed()
+        // Kysely holds a connection for as long as a stream is read, which may be for ever.
+        const run = inner.provideConnection(
+          (connection) =>
+            new Promise((resolve, reject: (reason: unknown) => void) => {
+              const abandoned = () => {
+                reject(closed())
+              }
+              consumer(this.#watched(connection, abandoned)).then(resolve, reject)
+            }) as ReturnType<typeof consumer>,
+          options,
+        )
+        this.#underWay.add(run)
+        try {
+          return await run
+        } finally {
+          this.#underWay.delete(run)
+        }
+      },
+    }
+  }
+
+  #watched(connection: DatabaseConnection, abandoned: () => void): DatabaseConnection {
+    return {
+      executeQuery: async (query, options) => {
+        try {
+          const result = await connection.executeQuery<never>(query, options)
+          this.#firstError = undefined
+          return result
+        } catch (error) {
+          this.#firstError ??= { error }
+          throw error
+        }
+      },
+      streamQuery: (query, chunkSize, options) =>
+        this.#stream(connection.streamQuery(query, chunkSize, options), abandoned),
+      // By these an AbortSignal cancels a query, where the driver can.
+      ...(connection.cancelQuery && { cancelQuery: connection.cancelQuery.bind(connection) }),
+      ...(connection.collectSessionInfo && {
+        collectSessionInfo: connection.collectSessionInfo.bind(connection),
+      }),
+      ...(connection.killSession && { killSession: connection.killSession.bind(connection) }),
+    }
+  }
+
+  async *#stream<T>(rows: AsyncIterableIterator<T>, abandoned: () => void) {
+    if (this.#state !== 'lent') throw closed()
+    const end = async () => {
+      this.#openStreams.delete(end)
+      await rows.return?.()
+      abandoned()
+    }
+    this.#openStreams.add(end)
+    try {
+      for await (const chunk of rows) yield chunk
+      // Ended by `takeBack`, and not because all was read: nobody may take it for the whole.
+      if (!this.#openStreams.has(end)) throw closed()
+      this.#firstError = undefined
+    } catch (error) {
+      this.#firstError ??= { error }
+      throw error
+    } finally {
+      this.#openStreams.delete(end)
+    }
+  }
+}
+
+function closed(): OncelyError {
+  return new OncelyError(
+    'transaction_closed',
+    'the transaction was used after its business function had settled; await every statement in it',
+  )
+}

@@ -1,0 +1,83 @@
+import type pg from 'pg'
+
+import { OncelyError } from '../errors.ts'
+import { sqlState } from './sqlstate.ts'
+
+/** `insert … on conflict` is older, but what is tested starts with this one. */
+const OLDEST_VERSION = 14
+
+/**
+ * Connects to a server once, to say in one line what keeps a command from using it.
+ *
+ * @param url - a connection string, `postgres://user:password@host:port/database`.
+ * @throws OncelyError `database_unreachable`, `database_refused` or `server_too_old`.
+ */
+export async function checkServer(url: string): Promise<void> {
+  const { Client } = await importPg()
+  let client: pg.Client
+  try {
+    client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  } catch (cause) {
+    throw new OncelyError('invalid_options', 'the connection string is not a URL', { cause })
+  }
+  // A connection lost while idle is found by the next use of it.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ version: number }>(
+      `select current_setting('server_version_num')::int as version`,
+    )
+    refuseOld(rows[0]?.version ?? 0)
+  } catch (error) {
+    throw connectionError(error, client)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+/**
+ * @throws OncelyError `server_too_old`.
+ * @internal
+ */
+export function refuseOld(versionNumber: number): void {
+  const major = Math.floor(versionNumber / 10_000)
+  if (major >= OLDEST_VERSION) return
+  throw new OncelyError(
+    'server_too_old',
+    `the server is PostgreSQL ${major}; oncely needs ${OLDEST_VERSION} or newer`,
+  )
+}
+
+function connectionError(error: unknown, client: pg.Client): OncelyError {
+  if (error instanceof OncelyError) return error
+  const where = `${client.host}:${client.port}`
+  if (sqlState(error) !== undefined && error instanceof Error) {
+    return new OncelyError(
+      'database_refused',
+      `${where} refused the connection: ${error.message}`,
+      {
+        cause: error,
+      },
+    )
+  }
+  return new OncelyError('database_unreachable', `no database at ${where}: ${reason(error)}`, {
+    cause: error,
+  })
+}
+
+/** Node's error for a name with several addresses has its reasons one level down. */
+function reason(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reason).join(', ')
+  return error instanceof Error ? error.message || error.name : String(error)
+}
+
+/** pg is an optional peer: a host on another driver has no use for it until it runs a command. */
+export async function importPg(): Promise<typeof pg> {
+  try {
+    return (await import('pg')).default
+  } catch (cause) {
+    throw new OncelyError('invalid_options', 'install the package pg to run this command', {
+      cause,
+    })
+  }
+}

@@ -1,0 +1,56 @@
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html, the ones decided by here. */
+export const SQLSTATE = {
+  undefinedColumn: '42703',
+  undefinedTable: '42P01',
+  undefinedFunction: '42883',
+  invalidSchemaName: '3F000',
+  invalidSavepoint: '3B001',
+  noActiveTransaction: '25P01',
+  failedTransaction: '25P02',
+  lockNotAvailable: '55P03',
+} as const
+
+/** A cause may have a cause, and one of them may be its own. */
+const MAX_CAUSES = 8
+
+/**
+ * The SQLSTATE of an error that PostgreSQL sent, wherever in the chain of causes it is. A code
+ * alone does not make one: the system's EPIPE has five capitals as well.
+ */
+export function sqlState(error: unknown): string | undefined {
+  return serverError(error)?.code
+}
+
+/** Whether the statement violated a constraint: a business answer (SQLSTATE class 23). */
+export function isIntegrityViolation(error: unknown): boolean {
+  return sqlState(error)?.startsWith('23') ?? false
+}
+
+/**
+ * Whether the answer to COMMIT says for certain that nothing was committed: PostgreSQL itself sent
+ * it with severity ERROR, and Kysely's ROLLBACK behind it succeeded, or this error would not have
+ * arrived here. Anything else leaves the fate of the transaction open: a lost socket, a time-out,
+ * FATAL, a pooler's 08P01.
+ */
+export function isDefiniteRefusal(error: unknown): boolean {
+  const found = serverError(error)
+  return found?.severity === 'ERROR' && !/^(08|57P)/.test(found.code)
+}
+
+interface ServerError {
+  readonly code: string
+  readonly severity: string
+}
+
+function serverError(error: unknown): ServerError | undefined {
+  let current = error
+  for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
+    if (typeof current !== 'object' || current === null) return undefined
+    const { code, severity } = current as Record<string, unknown>
+    if (typeof severity === 'string' && typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) {
+      return { code, severity }
+    }
+    current = (current as { cause?: unknown }).cause
+  }
+  return undefined
+}

@@ -1,0 +1,32 @@
+import type { OwnTables } from '../postgres/enter.ts'
+import { SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
+import { claim, type Claim } from './claim.ts'
+import { readRecord, type StoredRecord } from './read.ts'
+
+/** Who has the key: this call, a record somebody committed, or somebody who has not ended yet. */
+export type Obtained =
+  | { readonly by: 'claim' }
+  | { readonly by: 'record'; readonly record: StoredRecord }
+  | { readonly by: 'other'; readonly sqlState?: '55P03' }
+
+/** How often a key may vanish between the lost claim and the read before the caller is sent away. */
+const MAX_ROUNDS = 10
+
+/** Claims the key, or reads what somebody committed under it. */
+export async function obtain(
+  own: OwnTables,
+  wanted: Claim,
+  lock: 'none' | 'share',
+): Promise<Obtained> {
+  try {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      if (await claim(own, wanted)) return { by: 'claim' }
+      const record = await readRecord(own, wanted, lock)
+      if (record) return { by: 'record', record }
+    }
+    return { by: 'other' }
+  } catch (error) {
+    if (sqlState(error) !== SQLSTATE.lockNotAvailable) throw error
+    return { by: 'other', sqlState: SQLSTATE.lockNotAvailable }
+  }
+}

@@ -1,0 +1,63 @@
+import { sql } from 'kysely'
+
+import type { StoredFingerprint } from '../fingerprint/fingerprint.ts'
+import type { OwnTables } from '../postgres/enter.ts'
+import type { Resource } from '../result.ts'
+import { identityOf, type RecordIdentity } from './identity.ts'
+
+/** A committed record, as one statement sees it. */
+export interface StoredRecord {
+  readonly fingerprint: StoredFingerprint
+  /** By the database's clock at that moment, whether or not anything has cleared the record. */
+  readonly expired: boolean
+  readonly outcome: 'completed' | 'rejected'
+  /** Empty of a tombstone. */
+  readonly response: Uint8Array | null
+  readonly resource: Resource | undefined
+}
+
+/**
+ * Reads the record behind a lost claim. A statement of its own, whose snapshot is newer than the
+ * insert's, and one that sees response and expiry together.
+ *
+ * @returns undefined when the record is gone again: purged, or its transaction rolled back.
+ */
+export async function readRecord(
+  own: OwnTables,
+  identity: RecordIdentity,
+  lock: 'none' | 'share',
+): Promise<StoredRecord | undefined> {
+  const { rows } = await own.run(
+    own.tables
+      .selectFrom('records')
+      .where((eb) => eb.and(identityOf(identity)))
+      .select([
+        'fingerprint_algorithm',
+        'fingerprint_version',
+        'state',
+        'response',
+        'resource_type',
+        'resource_id',
+        sql<string>`encode(fingerprint, 'hex')`.as('digest'),
+        // The clock and not the statement's start, which may lie before a wait for the lock.
+        sql<boolean>`state = 'expired' or replay_until <= clock_timestamp()`.as('expired'),
+      ])
+      .$if(lock === 'share', (query) => query.forShare()),
+  )
+  const row = rows[0]
+  if (!row) return undefined
+  return {
+    fingerprint: {
+      algorithm: row.fingerprint_algorithm,
+      version: row.fingerprint_version,
+      digest: row.digest,
+    },
+    expired: row.expired,
+    outcome: row.state === 'rejected' ? 'rejected' : 'completed',
+    response: row.response,
+    resource:
+      row.resource_type === null || row.resource_id === null
+        ? undefined
+        : { type: row.resource_type, id: row.resource_id },
+  }
+}

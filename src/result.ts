@@ -1,0 +1,77 @@
+/** What a record points to: a business object, named by the one who made it. */
+export interface Resource {
+  /** The kind of object, such as `order`; 1 to 200 characters. */
+  readonly type: string
+  /** Which one; 1 to 200 characters. */
+  readonly id: string
+}
+
+/** This call claimed the key, the business function ran, and everything is committed. */
+export interface Executed<Value> {
+  readonly ok: true
+  readonly kind: 'executed'
+  /** What the function returned, in its stored form: equal to what every replay gets. */
+  readonly value: Value
+}
+
+/** The key was used before with the same fingerprint; nothing ran. */
+export interface Replayed<Value> {
+  readonly ok: true
+  readonly kind: 'replayed'
+  /** Equal to what the first caller got. */
+  readonly value: Value
+}
+
+/** A refusal that the business declared final by `context.reject`; none of its writes stayed. */
+export interface Rejected<Refusal> {
+  readonly ok: false
+  readonly kind: 'rejected'
+  /** What was given to `context.reject`, in its stored form. */
+  readonly refusal: Refusal
+  /** Whether an earlier call was refused, and this one only told so again. */
+  readonly replayed: boolean
+}
+
+/** The key was used before with another fingerprint. Says nothing of the first call. */
+export interface Conflict {
+  readonly ok: false
+  readonly kind: 'conflict'
+}
+
+/** The key was used before with the same fingerprint; its response is past the replay window. */
+export interface Expired {
+  readonly ok: false
+  readonly kind: 'expired'
+  /** What the first call pointed to with `context.resource`, if it did. */
+  readonly resource?: Resource
+}
+
+/** The key could not be had in time, most often because another transaction holds it. */
+export interface InProgress {
+  readonly ok: false
+  readonly kind: 'in_progress'
+  /** How long to wait before asking again with the same key, in milliseconds. */
+  readonly retryAfterMs: number
+  /** PostgreSQL's reason, `55P03` (lock not available); none when the key kept changing hands. */
+  readonly sqlState?: '55P03'
+}
+
+/**
+ * COMMIT was sent and its answer was lost: the call may have taken effect or not. Not a failure.
+ * Asking again with the same key, fingerprint and function ends in the truth.
+ */
+export interface Unknown {
+  readonly ok: false
+  readonly kind: 'unknown'
+  /** How long to wait before asking again with the same key, in milliseconds. */
+  readonly retryAfterMs: number
+  /** What became of the connection. For the log, not for the caller. */
+  readonly cause: unknown
+}
+
+/**
+ * How a call with an idempotency key ended. Discriminated by `kind`, and by `ok` into the two that
+ * have a value and the others.
+ */
+export type Result<Value, Refusal = unknown> =
+  Executed<Value> | Replayed<Value> | Rejected<Refusal> | Conflict | Expired | InProgress | Unknown

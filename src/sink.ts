@@ -1,0 +1,88 @@
+import type { Kysely, Transaction } from 'kysely'
+
+import { OncelyError } from './errors.ts'
+import { checkSchema, DEFAULT_SCHEMA } from './options.ts'
+import { enter } from './postgres/enter.ts'
+import { LentTransaction } from './postgres/lent-transaction.ts'
+import { transactRepeatable } from './postgres/transact.ts'
+import { recordEvent } from './sink/record-event.ts'
+
+/** Options of `createSink`. */
+export interface SinkOptions {
+  /** A stable name of what applies the events, 1 to 200 octets. Consumers are independent. */
+  readonly consumer: string
+  /**
+   * The schema that holds the tables.
+   *
+   * @defaultValue `'idem'`
+   */
+  readonly schema?: string
+}
+
+/** An event as it arrives. */
+export interface ReceivedEvent {
+  /** The event's identity, the same for every delivery: 1 to 255 octets. */
+  readonly id: string
+}
+
+/** What became of a delivery. */
+export type Receipt<Value> =
+  /** The function ran, and its writes are committed. */
+  | { readonly kind: 'applied'; readonly value: Value }
+  /** This consumer has applied the event before; nothing ran. */
+  | { readonly kind: 'duplicate' }
+
+/** The receiving end of events that are delivered at least once. */
+export interface Sink<DB> {
+  /**
+   * Applies an event once, however often it is delivered: its identity and the function's writes
+   * are one transaction.
+   *
+   * @throws what `apply` throws, unchanged, after the rollback; the event can be delivered again.
+   * @throws OncelyError `invalid_event` for an id that is not of its form; `outcome_unknown` when
+   * the answer to COMMIT was lost: let the event be delivered again.
+   */
+  receive<Value>(
+    event: ReceivedEvent,
+    apply: (tx: Transaction<DB>) => Promise<Value> | Value,
+  ): Promise<Receipt<Value>>
+}
+
+/**
+ * A sink on the receiver's own database.
+ *
+ * @throws OncelyError `invalid_options`.
+ */
+export function createSink<DB>(db: Kysely<DB>, options: SinkOptions): Sink<DB> {
+  const { consumer, schema = DEFAULT_SCHEMA } = options
+  checkSchema(schema)
+  if (!fits(consumer, 200)) {
+    throw new OncelyError('invalid_options', 'consumer must be a name of 1 to 200 octets')
+  }
+  return Object.freeze<Sink<DB>>({
+    async receive<Value>(
+      { id }: ReceivedEvent,
+      apply: (tx: Transaction<DB>) => Promise<Value> | Value,
+    ) {
+      if (!fits(id, 255)) {
+        throw new OncelyError('invalid_event', "the event's id must be a text of 1 to 255 octets")
+      }
+      return transactRepeatable<DB, Receipt<Value>>(db, async (trx) => {
+        if (!(await recordEvent(enter(trx, schema), consumer, id))) {
+          return { end: 'rollback', outcome: { kind: 'duplicate' } }
+        }
+        const lent = new LentTransaction(trx)
+        try {
+          return { end: 'commit', outcome: { kind: 'applied', value: await apply(lent.tx) } }
+        } finally {
+          await lent.takeBack()
+        }
+      })
+    },
+  })
+}
+
+function fits(text: unknown, octets: number): text is string {
+  if (typeof text !== 'string' || text === '' || text.includes('\0')) return false
+  return text.isWellFormed() && Buffer.byteLength(text) <= octets
+}

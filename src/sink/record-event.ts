@@ -1,0 +1,20 @@
+import type { OwnTables } from '../postgres/enter.ts'
+
+/**
+ * Notes that a consumer applies an event, waiting for another delivery of it that is under way.
+ *
+ * @returns false when the consumer has applied it before.
+ */
+export async function recordEvent(
+  own: OwnTables,
+  consumer: string,
+  eventId: string,
+): Promise<boolean> {
+  const { numAffectedRows } = await own.run(
+    own.tables
+      .insertInto('sink')
+      .values({ consumer, event_id: eventId })
+      .onConflict((conflict) => conflict.columns(['consumer', 'event_id']).doNothing()),
+  )
+  return numAffectedRows === 1n
+}

@@ -1,0 +1,16 @@
+import type { DatabaseServer } from './database-server.ts'
+
+/** Starts `postgres:18` in a container, on whatever Docker engine testcontainers finds. */
+export async function startContainerServer(): Promise<DatabaseServer> {
+  // Loaded only when asked for: it looks for an engine and takes a while to import.
+  const { PostgreSqlContainer } = await import('@testcontainers/postgresql')
+  const container = await new PostgreSqlContainer('postgres:18')
+    .withCommand(['postgres', '-c', 'max_connections=200', '-c', 'fsync=off'])
+    .start()
+  return {
+    url: container.getConnectionUri(),
+    async stop() {
+      await container.stop()
+    },
+  }
+}

