@@ -16,7 +16,7 @@ export interface CallContext {
    *
    * @throws OncelyError `invalid_event`, or `not_json` with the path in the payload.
    */
-  emit(event: EmittedEvent): void
+  readonly emit: (event: EmittedEvent) => void
   /**
    * Refuses the call for good, for a business reason such as a credit limit. Return what it
    * returns: the function's writes and events are undone, the refusal is stored and replayed.
@@ -26,13 +26,13 @@ export interface CallContext {
    * if (total > limit) return context.reject({ code: 'credit_limit' })
    * ```
    */
-  reject<const Refusal>(refusal: Refusal): Rejection<Refusal>
+  readonly reject: <const Refusal>(refusal: Refusal) => Rejection<Refusal>
   /**
    * Says what the record points to. It outlives the response: `expired` carries it.
    *
    * @throws OncelyError `invalid_resource`.
    */
-  resource(resource: Resource): void
+  readonly resource: (resource: Resource) => void
 }
 
 /** What one run of a business function asks for, kept in memory until it settles. */

@@ -1,0 +1,54 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+
+import { sql } from 'kysely'
+
+import { testDatabase } from './support/database.ts'
+
+const database = testDatabase()
+const root = join(import.meta.dirname, '..')
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+
+describe('the README', () => {
+  let quickStart: typeof import('../examples/quick-start.ts')
+
+  before(async () => {
+    await sql`create table public.orders (id text primary key, sku text, cents int)`.execute(
+      database.watcher,
+    )
+    process.env['DATABASE_URL'] = database.url
+    quickStart = await import('../examples/quick-start.ts')
+  })
+  after(() => quickStart.db.destroy())
+
+  it('shows the example that is compiled here, to the letter', () => {
+    ok(read('README.md').includes(`\`\`\`ts\n${read('examples/quick-start.ts')}\`\`\``))
+  })
+
+  it('shows an example that does what it says', async () => {
+    const order = { id: 'o-1', sku: 'TEA', cents: 1999 }
+    const first = await quickStart.createOrder('acme', 'alice', 'K-1', order)
+    const second = await quickStart.createOrder('acme', 'alice', 'K-1', order)
+    strictEqual(first.kind, 'executed')
+    strictEqual(second.kind, 'replayed')
+    ok(first.ok && second.ok)
+    deepStrictEqual(second.value, first.value)
+  })
+
+  it('names every kind of result and every option', () => {
+    const readme = read('README.md')
+    const named = (file: string, pattern: RegExp) =>
+      [...read(file).matchAll(pattern)].map(([, name]) => String(name))
+    const words = [
+      ...named('src/result.ts', /readonly kind: '(\w+)'/g),
+      ...named('src/options.ts', /^ {2}readonly (\w+)\?:/gm),
+    ]
+    ok(words.length > 10)
+    deepStrictEqual(
+      words.filter((word) => !readme.includes(`\`${word}\``)),
+      [],
+    )
+  })
+})
