@@ -36,7 +36,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   sink: ['postgres', ...leaves],
   postgres: ['codegen', ...leaves],
   migrations: ['migrate'],
-  migrate: ['migrations/', ...leaves],
+  migrate: ['postgres', 'migrations/', ...leaves],
   cli: ['migrate', 'postgres', 'migrations/', ...leaves],
   errors: [],
   scope: ['errors'],

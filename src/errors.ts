@@ -22,12 +22,14 @@
  * - `transaction_not_started`: no connection, or no transaction on it; `cause` has the driver's error.
  * - `schema_missing`, `schema_outdated`: run `oncely migrate`.
  * - `database_unreachable`, `database_refused`, `server_too_old`: found when a command connects.
+ * - `driver_missing`: a command needs the package `pg`, which is optional otherwise.
  * - `migration_failed`: a migration could not be applied; `cause` has the error.
  */
 export type OncelyErrorCode =
   | 'claim_lost'
   | 'database_refused'
   | 'database_unreachable'
+  | 'driver_missing'
   | 'invalid_event'
   | 'invalid_fingerprint'
   | 'invalid_key'

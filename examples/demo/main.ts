@@ -54,6 +54,9 @@ async function countAll(db: Kysely<DB>): Promise<boolean> {
 async function run(url: string): Promise<boolean> {
   await checkServer(url)
   const stage = openStage(url, `oncely_demo_${randomBytes(4).toString('hex')}`)
+  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
+    process.once(signal, () => void stage.leave().finally(() => process.exit(code)))
+  }
   try {
     await migrateToLatest(stage.watcher, { schema: stage.schema, withOrders: true })
     const passed = await playAll(stage)

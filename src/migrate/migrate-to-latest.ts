@@ -9,6 +9,7 @@ import {
 } from '../../migrations/index.ts'
 import { OncelyError } from '../errors.ts'
 import { checkSchema, DEFAULT_SCHEMA } from '../options.ts'
+import { SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
 
 /** Which tables, and where. */
 export interface MigrateOptions {
@@ -58,16 +59,18 @@ export async function migrateToLatest<DB>(
 
 /** A migrator that does not know a migration the database has would take it for a corruption. */
 async function ordersApplied<DB>(db: Kysely<DB>, schema: string): Promise<boolean> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
-  const table = bookkeeping.migrationTableName
-  if (!tables.some(({ name, schema: of }) => name === table && of === schema)) return false
-  const applied = await (db as unknown as Kysely<Record<string, { name: string }>>)
-    .withSchema(schema)
-    .selectFrom(table)
-    .select('name')
-    .where('name', 'in', Object.keys(ordersMigrations))
-    .execute()
-  return applied.length > 0
+  try {
+    const applied = await (db as unknown as Kysely<Record<string, { name: string }>>)
+      .withSchema(schema)
+      .selectFrom(bookkeeping.migrationTableName)
+      .select('name')
+      .where('name', 'in', Object.keys(ordersMigrations))
+      .execute()
+    return applied.length > 0
+  } catch (error) {
+    if (sqlState(error) === SQLSTATE.undefinedTable) return false
+    throw failed(error, [])
+  }
 }
 
 function failed(cause: unknown, results: readonly MigrationResult[]): OncelyError {

