@@ -88,7 +88,11 @@ export class LentTransaction<DB> {
     if (this.#state !== 'lent') throw closed()
     const end = async () => {
       this.#openStreams.delete(end)
-      await rows.return?.()
+      try {
+        await rows.return?.()
+      } catch (error) {
+        this.#firstError ??= { error }
+      }
       abandoned()
     }
     this.#openStreams.add(end)

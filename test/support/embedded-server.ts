@@ -104,8 +104,11 @@ async function serverBinaries(user: ServerUser, folder: string): Promise<string>
   const native = dirname(dirname(binaries.postgres))
   if (run(binaries.postgres, ['--version'], user).status === 0) return join(native, 'bin')
   // The server's user may not enter the folder this project lies in, such as root's home.
-  cpSync(native, join(folder, 'native'), { recursive: true, verbatimSymlinks: true })
-  return join(folder, 'native', 'bin')
+  const copy = join(folder, 'native')
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
+  // Whoever runs the server also has to remove the copy.
+  run('chown', ['-R', `${user.uid}:${user.gid}`, copy], {})
+  return join(copy, 'bin')
 }
 
 function run(command: string, args: readonly string[], user: ServerUser) {

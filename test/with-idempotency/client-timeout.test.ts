@@ -1,0 +1,82 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict'
+import { describe, it } from 'node:test'
+
+import { sql, type Transaction } from 'kysely'
+import { createIdempotency, isOncelyError } from 'oncely'
+
+import { beside, failureOf } from '../support/calls.ts'
+import { testDatabase } from '../support/database.ts'
+import {
+  type NotesDatabase,
+  notesHost,
+  nothing,
+  one,
+  PATIENCE_MS,
+  scope,
+  writeNote,
+  written,
+} from '../support/notes-host.ts'
+
+const host = notesHost(testDatabase())
+const admin = host.connect()
+// pg's own: the client stops waiting, and the statement goes on.
+const impatient = createIdempotency(host.connect({ max: 1, query_timeout: 500 }), {
+  lockTimeoutMs: PATIENCE_MS,
+})
+const patient = createIdempotency(host.connect(), { lockTimeoutMs: PATIENCE_MS })
+
+type Step = (tx: Transaction<NotesDatabase>) => Promise<unknown>
+const wait: Step = (tx) => sql`select pg_advisory_xact_lock_shared(1)`.execute(tx)
+const waitAtCommit: Step = (tx) => sql`insert into slow_commits values (1)`.execute(tx)
+
+/** Runs with a lock in the way, on which `wait` and `waitAtCommit` wait. */
+async function withLockInTheWay<T>(run: () => Promise<T>): Promise<T> {
+  return admin.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(1)`.execute(tx)
+    return run()
+  })
+}
+
+function call(key: string, by: typeof patient, step?: Step) {
+  const pending = by.withIdempotency(scope, key, one, async (tx, context) => {
+    await writeNote(tx, context)
+    await step?.(tx)
+    return 'done'
+  })
+  return beside(pending)
+}
+
+describe('the client stops waiting for an answer (D3)', () => {
+  it('to a statement of the function: thrown as it is, definite, and the connection destroyed', async () => {
+    const failure = await withLockInTheWay(() => failureOf(call('inside', impatient, wait)))
+    strictEqual(failure instanceof Error && !isOncelyError(failure), true)
+    // The server ends the transaction once it looks at the connection again.
+    strictEqual((await call('inside', patient)).kind, 'executed')
+    deepStrictEqual(await host.left('inside'), written)
+    strictEqual((await call('inside', impatient)).kind, 'replayed')
+  })
+
+  it('to a statement that the function swallows: nothing is kept that was not answered', async () => {
+    const failure = await withLockInTheWay(() =>
+      failureOf(call('swallowed', impatient, (tx) => wait(tx).catch(() => undefined))),
+    )
+    strictEqual(failure instanceof Error, true)
+    deepStrictEqual(await host.left('swallowed'), nothing)
+    strictEqual((await call('swallowed', patient)).kind, 'executed')
+  })
+
+  it('to COMMIT: unknown, and asking again tells', async () => {
+    await sql`
+      create table slow_commits (n int);
+      create function wait_for_lock() returns trigger language plpgsql as $$
+        begin perform pg_advisory_xact_lock_shared(1); return null; end $$;
+      create constraint trigger slow_commit after insert on slow_commits
+        deferrable initially deferred for each row execute function wait_for_lock()
+    `.execute(admin)
+    const result = await withLockInTheWay(() => call('commit', impatient, waitAtCommit))
+    strictEqual(result.kind, 'unknown')
+    deepStrictEqual(await call('commit', patient), { ok: true, kind: 'replayed', value: 'done' })
+    deepStrictEqual(await host.left('commit'), written)
+    strictEqual((await call('commit', impatient)).kind, 'replayed')
+  })
+})
