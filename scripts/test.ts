@@ -16,10 +16,14 @@ async function runTests(url: string): Promise<number> {
   await checkServer(url)
   const run = await startTestRun(url)
   try {
-    const runner = spawn(process.execPath, ['--import', 'tsx', '--test', ...files], {
-      stdio: 'inherit',
-      env: { ...process.env, ...run.env },
-    })
+    const runner = spawn(
+      process.execPath,
+      ['--import', 'tsx', '--test', '--test-timeout=120000', ...files],
+      {
+        stdio: 'inherit',
+        env: { ...process.env, ...run.env },
+      },
+    )
     const [code] = (await once(runner, 'exit')) as [number | null]
     return code ?? 1
   } finally {

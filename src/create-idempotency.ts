@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { BusinessFunction } from './call/execute.ts'
 import { OncelyError } from './errors.ts'
 import type { Fingerprint } from './fingerprint/fingerprint.ts'
-import { type IdempotencyOptions, resolveOptions } from './options.ts'
+import { type IdempotencyOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { enter } from './postgres/enter.ts'
 import { transactRepeatable } from './postgres/transact.ts'
 import { expireRecord } from './records/expire.ts'
@@ -84,10 +84,14 @@ export function createIdempotency<DB>(
   db: Kysely<DB>,
   options: IdempotencyOptions = {},
 ): Idempotency<DB> {
-  const resolved = resolveOptions(options)
-  if (db.isTransaction) {
+  const given: unknown = db
+  if (!(given instanceof Object && 'isTransaction' in given && given.isTransaction === false)) {
     throw new OncelyError('invalid_options', 'createIdempotency needs a Kysely, not a transaction')
   }
+  return idempotencyOn(db, resolveOptions(options))
+}
+
+function idempotencyOn<DB>(db: Kysely<DB>, resolved: ResolvedOptions): Idempotency<DB> {
   return Object.freeze<Idempotency<DB>>({
     withIdempotency: (scope, key, fingerprint, fn) =>
       withIdempotency(db, resolved, scope, key, fingerprint, fn),
@@ -100,6 +104,6 @@ export function createIdempotency<DB>(
       }))
     },
 
-    withOptions: (more) => createIdempotency(db, { ...options, ...more }),
+    withOptions: (options) => idempotencyOn(db, resolveOptions(options, resolved)),
   })
 }

@@ -3,7 +3,8 @@
  *
  * Nothing was executed, no key was used and the caller may correct the input:
  * - `invalid_options`: an option of `createIdempotency`, `withOptions` or a migration is not of its form.
- * - `invalid_scope`, `invalid_key`, `invalid_fingerprint`: that argument is not of its form.
+ * - `invalid_scope`, `invalid_key`, `invalid_fingerprint`, `invalid_function`: that argument is not
+ *   of its form.
  * - `not_json`: a value has no faithful JSON form; `path` says where, such as `$.items[2].price`.
  *
  * The business function did something that cannot be kept; all of it was rolled back:
@@ -12,7 +13,7 @@
  * - `invalid_resource`: so is what was given to `context.resource`.
  * - `rejection_not_returned`: `context.reject` was called, and something else was returned.
  * - `transaction_closed`: `tx` or `context` was used after the business function had settled.
- * - `transaction_aborted`: a statement failed, the business function went on, and what failed is not known.
+ * - `transaction_aborted`: COMMIT was answered by ROLLBACK.
  * - `claim_lost`: the business function ended the transaction itself, and with it the claim.
  *
  * The answer to COMMIT was lost, so it may have taken effect or not:
@@ -32,6 +33,7 @@ export type OncelyErrorCode =
   | 'driver_missing'
   | 'invalid_event'
   | 'invalid_fingerprint'
+  | 'invalid_function'
   | 'invalid_key'
   | 'invalid_options'
   | 'invalid_resource'

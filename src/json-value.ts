@@ -20,7 +20,8 @@ const MAX_DEPTH = 500
  * @throws OncelyError `not_json` with the `path`.
  */
 export function toJsonValue(value: unknown, use: JsonUse): JsonValue {
-  return new Conversion(use).convert(value, '$', '')
+  const conversion = new Conversion(use)
+  return conversion.convert(conversion.own(value, '$', ''), '$')
 }
 
 class Conversion {
@@ -31,8 +32,18 @@ class Conversion {
     this.#use = use
   }
 
-  convert(given: unknown, path: string, name: string): JsonValue {
-    const value = this.#use === 'content' ? honourToJson(given, name) : given
+  /** The value itself, or in content what its `toJSON` makes of it. */
+  own(value: unknown, path: string, name: string): unknown {
+    if (this.#use === 'parameters' || typeof value !== 'object' || value === null) return value
+    // JSON would make it null, which nobody who reads a date expects.
+    if (value instanceof Date && Number.isNaN(value.getTime()))
+      throw notJson(path, 'an invalid Date')
+    const { toJSON } = value as { toJSON?: unknown }
+    return typeof toJSON === 'function' ? Reflect.apply(toJSON, value, [name]) : value
+  }
+
+  /** Of what `own` returned. */
+  convert(value: unknown, path: string): JsonValue {
     switch (typeof value) {
       case 'boolean':
         return value
@@ -74,38 +85,46 @@ class Conversion {
   }
 
   #array(value: readonly unknown[], path: string): JsonValue[] {
-    if (Object.keys(value).length !== value.length) {
+    if (this.#use === 'parameters' && !isPlain(value, Array)) {
+      throw notJson(path, `an instance of ${classOf(value)}`)
+    }
+    const names = Object.keys(value)
+    if (names.length !== value.length || names.some((name, index) => name !== String(index))) {
       throw notJson(path, 'an array with holes or with properties of its own')
     }
-    return value.map((item, index) => this.convert(item, `${path}[${index}]`, String(index)))
+    return value.map((item: unknown, index) => {
+      const at = `${path}[${index}]`
+      return this.convert(this.own(item, at, String(index)), at)
+    })
   }
 
   #object(value: object, path: string): JsonValue {
-    if (!isPlain(value)) throw notJson(path, `an instance of ${classOf(value)}`)
+    if (!isPlain(value, Object)) throw notJson(path, `an instance of ${classOf(value)}`)
     const properties: [string, JsonValue][] = []
-    for (const [name, property] of Object.entries(value)) {
+    for (const [name, given] of Object.entries(value)) {
+      const here = /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
+      const at = path + here
+      const property = this.own(given, at, name)
       if (property === undefined) continue
-      const at = /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
-      properties.push([
-        this.#text(name, path + at),
-        this.convert(property as unknown, path + at, name),
-      ])
+      properties.push([this.#text(name, at), this.convert(property, at)])
     }
     // Not by assignment, to which '__proto__' would mean the prototype.
     return Object.fromEntries(properties)
   }
 }
 
-function honourToJson(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  const { toJSON } = value as { toJSON?: unknown }
-  return typeof toJSON === 'function' ? Reflect.apply(toJSON, value, [name]) : value
-}
-
-/** Also an object from another realm, whose Object.prototype is not ours. */
-function isPlain(value: object): boolean {
+/**
+ * Whether a value is made by the literal, `{}` or `[]`, and not by a class; also one from another
+ * realm, whose constructors are others of the same name.
+ */
+function isPlain(value: object, literal: ObjectConstructor | ArrayConstructor): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
+  if (prototype === literal.prototype) return true
+  if (typeof prototype !== 'object' || prototype === null) return literal === Object
+  const above: unknown = Object.getPrototypeOf(prototype)
+  const root = literal === Object ? prototype : above
+  if (typeof root !== 'object' || root === null) return false
+  return Object.getPrototypeOf(root) === null && Object.hasOwn(root, 'isPrototypeOf')
 }
 
 function classOf(value: object): string {

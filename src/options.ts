@@ -66,16 +66,24 @@ const MAX_TIMEOUT_MS = 2_147_483_647
 const HUNDRED_YEARS_MS = 100 * 365.25 * 86_400_000
 
 /**
- * Fills in the defaults, checks and freezes.
+ * Fills in what is not given, checks and freezes.
  *
+ * @param inherited - the options to start from.
  * @throws OncelyError `invalid_options`.
  */
-export function resolveOptions(given: IdempotencyOptions): ResolvedOptions {
-  for (const name of Object.keys(given)) {
-    if (!(name in defaults)) throw invalid(`there is no option '${name}'`)
+export function resolveOptions(
+  given: IdempotencyOptions,
+  inherited: ResolvedOptions = defaults,
+): ResolvedOptions {
+  if (Object.prototype.toString.call(given) !== '[object Object]') {
+    throw invalid('the options must be an object')
   }
-  const set = Object.entries(given).filter(([, value]) => value !== undefined)
-  const options = { ...defaults, ...Object.fromEntries(set) }
+  const set: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(defaults, name)) throw invalid(`there is no option '${name}'`)
+    if (value !== undefined) set[name] = value
+  }
+  const options: ResolvedOptions = { ...inherited, ...set }
   checkSchema(options.schema)
   checkMs('lockTimeoutMs', options.lockTimeoutMs, MAX_TIMEOUT_MS)
   checkMs('replayWindowMs', options.replayWindowMs, HUNDRED_YEARS_MS)
@@ -93,7 +101,7 @@ export function resolveOptions(given: IdempotencyOptions): ResolvedOptions {
  * @throws OncelyError `invalid_options`.
  */
 export function checkSchema(schema: unknown): asserts schema is string {
-  if (typeof schema !== 'string' || schema === '' || schema.includes('\0')) {
+  if (typeof schema !== 'string' || !/^[^\0]+$/.test(schema) || !schema.isWellFormed()) {
     throw invalid('schema must be the name of a PostgreSQL schema')
   }
   if (Buffer.byteLength(schema) > 63) {

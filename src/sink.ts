@@ -39,6 +39,7 @@ export interface Sink<DB> {
    * are one transaction.
    *
    * @throws what `apply` throws, unchanged, after the rollback; the event can be delivered again.
+   * Likewise the first error of a statement that failed while `apply` went on.
    * @throws OncelyError `invalid_event` for an id that is not of its form; `outcome_unknown` when
    * the answer to COMMIT was lost: let the event be delivered again.
    */
@@ -68,15 +69,19 @@ export function createSink<DB>(db: Kysely<DB>, options: SinkOptions): Sink<DB> {
         throw new OncelyError('invalid_event', "the event's id must be a text of 1 to 255 octets")
       }
       return transactRepeatable<DB, Receipt<Value>>(db, async (trx) => {
-        if (!(await recordEvent(enter(trx, schema), consumer, id))) {
+        const own = enter(trx, schema)
+        if (!(await recordEvent(own, consumer, id))) {
           return { end: 'rollback', outcome: { kind: 'duplicate' } }
         }
         const lent = new LentTransaction(trx)
+        let value: Value
         try {
-          return { end: 'commit', outcome: { kind: 'applied', value: await apply(lent.tx) } }
+          value = await apply(lent.tx)
         } finally {
           await lent.takeBack()
         }
+        await lent.throwIfAborted(own)
+        return { end: 'commit', outcome: { kind: 'applied', value } }
       })
     },
   })

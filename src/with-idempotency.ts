@@ -5,6 +5,7 @@ import type { Kysely } from 'kysely'
 import { answer } from './call/answer.ts'
 import { type BusinessFunction, execute } from './call/execute.ts'
 import type { Rejection } from './call/rejection.ts'
+import { OncelyError } from './errors.ts'
 import { checkFingerprint, type Fingerprint } from './fingerprint/fingerprint.ts'
 import type { ResolvedOptions } from './options.ts'
 import { enter } from './postgres/enter.ts'
@@ -37,6 +38,9 @@ export async function withIdempotency<DB, Returned>(
 ): Promise<Result<ValueOf<Returned>, RefusalOf<Returned>>> {
   const { schema, replayWindowMs, retryAfterMs, replayLock } = options
   // Bad input is found before anything has touched the database.
+  if (typeof fn !== 'function') {
+    throw new OncelyError('invalid_function', 'the business function must be a function')
+  }
   const claim: Claim = {
     ...checkScope(scope),
     key: checkKey(key),

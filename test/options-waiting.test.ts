@@ -1,17 +1,26 @@
-import { deepStrictEqual } from 'node:assert/strict'
+import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
+import { sql } from 'kysely'
 import { createIdempotency, fingerprint } from 'oncely'
 
 import { testDatabase } from './support/database.ts'
 import { gate } from './support/gate.ts'
-import { untilWaiting } from './support/waiting.ts'
 
 const database = testDatabase()
 const db = database.connect()
 const scope = { tenant: 't1', actor: 'u1', operation: 'notes.create' }
 const one = fingerprint({ n: 1 }, { version: 1 })
 const MOST = 2_147_483_647
+
+/** Whether a session has waited for a lock for longer than `lockTimeoutMs` lets it by default. */
+async function hasWaitedLong(applicationName: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_locks join pg_stat_activity using (pid)
+    where application_name = ${applicationName} and not granted
+      and waitstart < clock_timestamp() - interval '300 milliseconds'`.execute(database.watcher)
+  return rows.length > 0
+}
 
 /** Has a key held by a twin while `during` runs. */
 async function whileHeld<T>(key: string, during: () => Promise<T>): Promise<T> {
@@ -51,7 +60,10 @@ describe('lockTimeoutMs and retryAfterMs', () => {
     })
     const [waiting] = await whileHeld('long', async () => {
       const call = patient.withIdempotency(scope, 'long', one, () => 'second')
-      await untilWaiting(database.watcher as never, 'patient')
+      const ended = call.then(() => true)
+      while (!(await hasWaitedLong('patient'))) {
+        strictEqual(await Promise.race([ended, Promise.resolve(false)]), false, 'it did not wait')
+      }
       return [call]
     })
     deepStrictEqual(await waiting, { ok: true, kind: 'replayed', value: 'first' })

@@ -55,7 +55,7 @@ async function run(url: string): Promise<boolean> {
   await checkServer(url)
   const stage = openStage(url, `oncely_demo_${randomBytes(4).toString('hex')}`)
   for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
-    process.once(signal, () => void stage.leave().finally(() => process.exit(code)))
+    process.once(signal, () => void stage.clear().finally(() => process.exit(code)))
   }
   try {
     await migrateToLatest(stage.watcher, { schema: stage.schema, withOrders: true })
@@ -65,6 +65,9 @@ async function run(url: string): Promise<boolean> {
     await stage.leave()
   }
 }
+
+// Whoever reads the output may have seen enough of it; what follows still has to be put away.
+process.stdout.on('error', () => undefined)
 
 try {
   const url = process.env['DATABASE_URL']

@@ -64,7 +64,7 @@ const commits: Scenario = {
     const { first, twin } = stage
     using hold = gate()
     const one = beside(placeAtGate(first, 'K-1', order('A-1001'), hold.pass))
-    await hold.reached
+    await Promise.race([hold.reached, one])
     const two = beside(placeOrder(twin.idempotency, caller, 'K-1', order('A-1001')))
     await stage.seeWaiting('twin')
     hold.open()
@@ -84,7 +84,7 @@ const rollsBack: Scenario = {
       await hold.pass()
       throw failure
     }).catch((error: unknown) => error)
-    await hold.reached
+    await Promise.race([hold.reached, one])
     const two = beside(placeOrder(twin.idempotency, caller, 'K-2', order('A-1002')))
     await stage.seeWaiting('twin')
     hold.open()
@@ -100,7 +100,7 @@ const timesOut: Scenario = {
     const { first, twin } = stage
     using hold = gate()
     const one = beside(placeAtGate(first, 'K-3', order('A-1003'), hold.pass))
-    await hold.reached
+    await Promise.race([hold.reached, one])
     const hasty = twin.idempotency.withOptions({ lockTimeoutMs: 200 })
     const busy = ended(twin, await placeOrder(hasty, caller, 'K-3', order('A-1003')), 'in_progress')
     strictEqual(busy.sqlState, '55P03')
@@ -147,7 +147,7 @@ const tombstone: Scenario = {
       if (event.query.sql.endsWith('for share')) await hold.pass()
     })
     const replay = beside(placeOrder(reader.idempotency, caller, 'K-1', order('A-1001')))
-    await hold.reached
+    await Promise.race([hold.reached, replay])
     reader.say('key K-1: read FOR SHARE, transaction still open')
     const expiry = beside(stage.twin.idempotency.expire(scope, 'K-1'))
     await stage.seeWaiting('twin')

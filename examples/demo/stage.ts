@@ -1,6 +1,6 @@
-import { Kysely, type LogConfig, PostgresDialect, sql } from 'kysely'
+import { Kysely, type LogConfig, PostgresDialect } from 'kysely'
 import { createIdempotency, type Idempotency, type IdempotencyOptions } from 'oncely'
-import { Pool } from 'pg'
+import { Client, Pool } from 'pg'
 
 import type { DB } from '../../codegen/db.ts'
 import { untilWaiting } from '../../test/support/waiting.ts'
@@ -24,6 +24,9 @@ export interface Stage {
   side(name: string, options?: IdempotencyOptions, log?: LogConfig): Side
   /** Waits until that side is seen to wait for a lock, and says so. */
   seeWaiting(name: string): Promise<void>
+  /** Breaks off whatever is under way and drops the schema. */
+  clear(): Promise<void>
+  /** The same, and closes the connections. */
   leave(): Promise<void>
 }
 
@@ -59,6 +62,21 @@ export function openStage(url: string, schema: string): Stage {
 
   const watcher = connect<DB>('watcher')
 
+  const clear = async () => {
+    // Any connection of the stage may be held up, by a scenario broken off or by a lock elsewhere.
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    try {
+      await client.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where starts_with(application_name, $1)',
+        [schema],
+      )
+      await client.query(`drop schema if exists ${schema} cascade`)
+    } finally {
+      await client.end()
+    }
+  }
+
   return {
     schema,
     first: side('first'),
@@ -74,13 +92,10 @@ export function openStage(url: string, schema: string): Stage {
       say('watcher', `pg_stat_activity: ${name} (pid ${pid}) waits, ${type}: ${event}`)
     },
 
+    clear,
+
     async leave() {
-      // A scenario that was broken off may still hold locks on the tables.
-      await sql`
-        select pg_terminate_backend(pid) from pg_stat_activity
-        where starts_with(application_name, ${schema}) and pid <> pg_backend_pid()
-      `.execute(watcher)
-      await sql`drop schema if exists ${sql.id(schema)} cascade`.execute(watcher)
+      await clear()
       await Promise.all(open.map((db) => db.destroy()))
     },
   }

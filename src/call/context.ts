@@ -45,7 +45,7 @@ export class Call implements CallContext {
   #settled = false
 
   constructor(scope: Scope, key: string) {
-    this.scope = Object.freeze({ ...scope })
+    this.scope = Object.freeze(scope)
     this.key = key
   }
 
@@ -64,7 +64,7 @@ export class Call implements CallContext {
 
   readonly resource = (resource: Resource): void => {
     this.#assertRunning()
-    const { type, id } = resource
+    const { type, id } = Object(resource) as Record<keyof Resource, unknown>
     const problem = problemOfText(type) ?? problemOfText(id)
     if (problem) {
       throw new OncelyError('invalid_resource', `a resource's type and id: each ${problem}`)

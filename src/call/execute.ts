@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 
-import { sql, type Transaction } from 'kysely'
+import { type RawBuilder, sql, type Transaction } from 'kysely'
 
 import { OncelyError } from '../errors.ts'
 import type { OwnTables } from '../postgres/enter.ts'
 import { LentTransaction } from '../postgres/lent-transaction.ts'
 import { isIntegrityViolation, SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
 import type { Claim } from '../records/claim.ts'
-import { complete } from '../records/complete.ts'
+import { complete, type Completion } from '../records/complete.ts'
 import { encodeResponse } from '../response/codec.ts'
 import type { Executed, Rejected } from '../result.ts'
 import { Call, type CallContext } from './context.ts'
@@ -24,7 +24,7 @@ export type BusinessFunction<DB, Returned> = (
  * What the function throws is thrown unchanged. When one of its statements failed and it went on as
  * if nothing had happened, that first error is thrown.
  *
- * @throws OncelyError `rejection_not_returned`, `not_json`, `claim_lost`, `transaction_aborted`.
+ * @throws OncelyError `rejection_not_returned`, `not_json` or `claim_lost`.
  */
 export async function execute<DB>(
   trx: Transaction<DB>,
@@ -37,7 +37,8 @@ export async function execute<DB>(
   await own.run(sql`savepoint ${savepoint}`.compile(own.tables))
 
   const lent = new LentTransaction(trx)
-  const call = new Call(claim, claim.key)
+  const { tenant, actor, operation, key, attempt } = claim
+  const call = new Call({ tenant, actor, operation }, key)
   let returned: unknown
   try {
     returned = await fn(lent.tx, call)
@@ -45,54 +46,40 @@ export async function execute<DB>(
     call.settle()
     await lent.takeBack()
   }
-  const first = lent.firstError
   const rejection = call.rejectionIn(returned)
-  const { bytes, value } = encodeResponse(rejection ? rejection.value : returned)
-  const { attempt } = claim
+  // The savepoint would heal any error, a time-out too. Only a violated constraint is an answer of
+  // the business; a refusal behind anything else would make a passing fault final.
+  const answered = rejection !== undefined && isIntegrityViolation(lent.firstError?.error)
+  if (!answered) await lent.throwIfAborted(own)
 
+  const { bytes: response, value } = encodeResponse(rejection ? rejection.value : returned)
+  const identity = { tenant, actor, operation, key, attempt }
   if (rejection) {
-    // The savepoint heals any error, a time-out too. Only a violated constraint is an answer of
-    // the business; a refusal behind anything else would make a passing fault final.
-    if (first && !isIntegrityViolation(first.error)) {
-      await unlessAborted(first, () => own.run(sql`select 1`.compile(own.tables)))
-    }
-    await unlessAborted(undefined, () =>
-      own.run(sql`rollback to savepoint ${savepoint}`.compile(own.tables)),
-    )
-    const refused = { ...claim, attempt, state: 'rejected', response: bytes, events: [] } as const
-    if (!(await complete(own, refused))) throw claimLost()
+    await undo(own, savepoint)
+    await store(own, { ...identity, state: 'rejected', response, events: [] }, lent)
     return { ok: false, kind: 'rejected', refusal: value, replayed: false }
   }
-
   const { events, madeResource: resource } = call
-  const done = { ...claim, attempt, state: 'completed', response: bytes, events, resource } as const
-  if (!(await unlessAborted(first, () => complete(own, done)))) {
-    throw first ? first.error : claimLost()
-  }
+  await store(own, { ...identity, state: 'completed', response, events, resource }, lent)
   return { ok: true, kind: 'executed', value }
 }
 
-/** Lets a failure show what it goes back to: the first error, or what the function did. */
-async function unlessAborted<T>(
-  first: LentTransaction<unknown>['firstError'],
-  statement: () => Promise<T>,
-): Promise<T> {
+async function undo(own: OwnTables, savepoint: RawBuilder<unknown>): Promise<void> {
   try {
-    return await statement()
-  } catch (cause) {
-    if (first) throw first.error
-    switch (sqlState(cause)) {
-      case SQLSTATE.failedTransaction:
-        throw new OncelyError('transaction_aborted', 'a statement failed and was ignored', {
-          cause,
-        })
-      case SQLSTATE.invalidSavepoint:
-      case SQLSTATE.noActiveTransaction:
-        throw claimLost(cause)
-      default:
-        throw cause
-    }
+    await own.run(sql`rollback to savepoint ${savepoint}`.compile(own.tables))
+  } catch (error) {
+    const gone: readonly unknown[] = [SQLSTATE.invalidSavepoint, SQLSTATE.noActiveTransaction]
+    throw gone.includes(sqlState(error)) ? claimLost(error) : error
   }
+}
+
+async function store<DB>(
+  own: OwnTables,
+  completion: Completion,
+  lent: LentTransaction<DB>,
+): Promise<void> {
+  if (await complete(own, completion)) return
+  throw lent.firstError ? lent.firstError.error : claimLost()
 }
 
 function claimLost(cause?: unknown): OncelyError {

@@ -14,10 +14,10 @@ Creates the tables of oncely, or brings them up to date.
 
 const [command, ...args] = process.argv.slice(2)
 try {
-  if (command === 'migrate') {
-    await migrate(args)
-  } else if (command === 'help' || command === '--help' || command === '-h') {
+  if (process.argv.slice(2).some((word) => ['help', '--help', '-h'].includes(word))) {
     process.stdout.write(usage)
+  } else if (command === 'migrate') {
+    await migrate(args)
   } else {
     process.stderr.write(usage)
     process.exitCode = 2

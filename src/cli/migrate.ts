@@ -13,6 +13,8 @@ export async function migrate(args: string[]): Promise<void> {
   await checkServer(url)
   const { Pool } = await importPg()
   const pool = new Pool({ connectionString: url, max: 1 })
+  // A lost connection is found by the query that needs it; unheard, the event would end us first.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   pool.on('error', () => undefined)
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   try {

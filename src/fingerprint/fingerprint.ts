@@ -40,10 +40,15 @@ const MAX_VERSION = 2_147_483_647
  * @throws OncelyError `not_json` with the `path` for what JSON cannot express faithfully: NaN,
  * Infinity, undefined in an array, half of a surrogate pair, bigint, Map, Set, Date, an instance of
  * a class, a function, a cycle, an integer beyond `Number.MAX_SAFE_INTEGER`.
- * @throws OncelyError `invalid_fingerprint` for a version that is not such a number.
+ * @throws OncelyError `invalid_fingerprint` for a version that is not such a number, and for
+ * any other option.
  */
 export function fingerprint(value: unknown, options: FingerprintOptions): Fingerprint {
-  const version = (options as Partial<FingerprintOptions> | undefined)?.version
+  const { version, ...others } = Object(options) as Record<string, unknown>
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) {
+    throw new OncelyError('invalid_fingerprint', `a fingerprint has no option '${unknown}'`)
+  }
   if (!isVersion(version)) {
     throw new OncelyError(
       'invalid_fingerprint',

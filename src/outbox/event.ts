@@ -67,16 +67,13 @@ function checkSequence(sequence: unknown): string | null {
   return exact.toString()
 }
 
-function checkHeaders(headers: Readonly<Record<string, unknown>> = {}): string {
-  const plain = toJsonValue(headers, 'content')
-  const texts =
-    typeof plain === 'object' && plain !== null && !Array.isArray(plain)
-      ? Object.values(plain)
-      : [plain]
-  if (texts.some((text) => typeof text !== 'string')) {
+function checkHeaders(headers: unknown = {}): string {
+  const isObject = typeof headers === 'object' && headers !== null && !Array.isArray(headers)
+  const entries = isObject ? Object.entries(headers) : undefined
+  if (!entries?.every(([, text]) => typeof text === 'string') || headers instanceof Map) {
     throw invalid("the event's headers must be an object of strings")
   }
-  return JSON.stringify(plain)
+  return JSON.stringify(Object.fromEntries(entries))
 }
 
 function invalid(message: string): OncelyError {

@@ -1,7 +1,15 @@
-import type { ConnectionProvider, DatabaseConnection, Transaction } from 'kysely'
+import {
+  type ConnectionProvider,
+  type DatabaseConnection,
+  type QueryExecutor,
+  sql,
+  type Transaction,
+} from 'kysely'
 
 import { OncelyError } from '../errors.ts'
-import { rewiredTransaction } from './rewired-transaction.ts'
+import type { OwnTables } from './enter.ts'
+import { GuardedExecutor } from './guarded-executor.ts'
+import { withExecutor } from './with-executor.ts'
 
 /**
  * The transaction as lent to a business function. Until it is taken back it remembers the first
@@ -16,7 +24,14 @@ export class LentTransaction<DB> {
   readonly #openStreams = new Set<() => Promise<void>>()
 
   constructor(trx: Transaction<DB>) {
-    this.tx = rewiredTransaction(trx, (inner) => this.#provider(inner))
+    const executor: QueryExecutor = trx.getExecutor()
+    const watched = executor.withConnectionProvider(this.#provider(executor))
+    this.tx = withExecutor(
+      trx,
+      new GuardedExecutor(watched, () => {
+        if (this.#state === 'closed') throw closed()
+      }),
+    )
   }
 
   /**
@@ -36,10 +51,23 @@ export class LentTransaction<DB> {
     this.#state = 'closed'
   }
 
+  /**
+   * Throws the first error if it left the transaction unusable, which is the server's to say: the
+   * error may have been the driver's alone, or healed.
+   */
+  async throwIfAborted(own: OwnTables): Promise<void> {
+    const first = this.#firstError
+    if (!first) return
+    try {
+      await own.run(sql`select 1`.compile(own.tables))
+    } catch {
+      throw first.error
+    }
+  }
+
   #provider(inner: ConnectionProvider): ConnectionProvider {
     return {
       provideConnection: async (consumer, options) => {
-        if (this.#state === 'closed') throw closed()
         // Kysely holds a connection for as long as a stream is read, which may be for ever.
         const run = inner.provideConnection(
           (connection) =>

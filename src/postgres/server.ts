@@ -32,17 +32,17 @@ export async function checkServer(url: string): Promise<void> {
 
 /** node-postgres takes any text and falls back to localhost, which nobody has asked for. */
 function clientFor(Client: typeof pg.Client, url: string): pg.Client {
-  if (/^(postgres|postgresql|socket):|^\//.test(url)) {
-    try {
-      return new Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
-    } catch {
-      // Not of the form either.
-    }
+  if (!/^(postgres|postgresql|socket):|^\//.test(url)) {
+    throw new OncelyError(
+      'invalid_options',
+      'the connection string must be of the form postgres://user:password@host:port/database',
+    )
   }
-  throw new OncelyError(
-    'invalid_options',
-    'the connection string must be of the form postgres://user:password@host:port/database',
-  )
+  try {
+    return new Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  } catch (cause) {
+    throw new OncelyError('invalid_options', `the connection string: ${reason(cause)}`, { cause })
+  }
 }
 
 /**

@@ -6,7 +6,6 @@ export const SQLSTATE = {
   invalidSchemaName: '3F000',
   invalidSavepoint: '3B001',
   noActiveTransaction: '25P01',
-  failedTransaction: '25P02',
   lockNotAvailable: '55P03',
 } as const
 

@@ -70,7 +70,7 @@ describe('oncely migrate', () => {
   const cases: readonly [what: string, status: number, says: RegExp, args: readonly string[]][] = [
     ['no database', 2, /--url or DATABASE_URL/, []],
     ['a text that is not a URL', 2, /postgres:\/\//, ['--url', 'nonsense']],
-    ['a URL that is broken', 2, /postgres:\/\//, ['--url', 'postgres://u:secret@[half/db']],
+    ['a URL that is broken', 2, /connection string/, ['--url', 'postgres://u:secret@[half/db']],
     ['a URL of something else', 2, /postgres:\/\//, ['--url', 'https://u:secret@127.0.0.1/db']],
     ['--url without a value', 2, /--url/, ['--url']],
     ['an option there is not', 2, /--force/, ['--url', database.url, '--force']],

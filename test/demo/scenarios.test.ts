@@ -17,7 +17,7 @@ function listen(t: TestContext): () => string {
 }
 
 // In order: the later ones build on what the earlier ones left.
-describe('the scenarios of the demo', () => {
+describe('the scenarios of the demo', { timeout: 30_000 }, () => {
   const stage = openStage(database.url, 'stage')
 
   before(() => migrateToLatest(stage.watcher, { schema: stage.schema, withOrders: true }))

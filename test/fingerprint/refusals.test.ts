@@ -13,6 +13,14 @@ class Decimal {
   readonly units = 1
 }
 
+class Rows extends Array<number> {}
+
+/** A class whose instances inherit from nothing else, like an object of another realm. */
+function Money() {
+  // Made by Reflect.construct.
+}
+Money.prototype = Object.create(null, { minor: { get: () => 1999 } }) as object
+
 const instances: [name: string, value: unknown][] = [
   ['Date', new Date(0)],
   ['Map', new Map([['a', 1]])],
@@ -27,6 +35,10 @@ const instances: [name: string, value: unknown][] = [
   ['Number', Object(1)],
   ['String', Object('a')],
   ['a class of the caller', new Decimal()],
+  ['a subclass of Array', Rows.of(1)],
+  ['a class that extends null', Reflect.construct(Money, [])],
+  // eslint-disable-next-line no-sparse-arrays -- the hole is what is tested
+  ['no class, but an array whose own property hides a hole', Object.assign([, 1], { x: 5 })],
 ]
 
 const nested = (levels: number) => Array.from({ length: levels }).reduce<unknown>((a) => [a], 1)

@@ -126,8 +126,9 @@ describe('migrating in the database of a host', () => {
     ])
   })
 
-  for (const plugin of [new CamelCasePlugin(), new CamelCasePlugin({ upperCase: true })]) {
-    it("makes the same of it under the host's CamelCasePlugin", async () => {
+  for (const upperCase of [false, true]) {
+    it(`is the same under the host's CamelCasePlugin, upperCase ${upperCase}`, async () => {
+      const plugin = new CamelCasePlugin({ upperCase })
       const [plain, camel] = [await emptyHost(), await emptyHost({ plugins: [plugin] })]
       const options = { schema: 'ourTables', withOrders: true }
       await migrateToLatest(plain, options)

@@ -3,13 +3,15 @@ import { describe, it } from 'node:test'
 
 import { createIdempotency, type IdempotencyOptions } from 'oncely'
 
-import { beside, failureOf } from '../support/calls.ts'
+import { beside, failureOf, stopsAt } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
 import { gate } from '../support/gate.ts'
-import { notesHost, one, scope, writeNote } from '../support/notes-host.ts'
+import { notesHost, one, PATIENCE_MS, scope, writeNote } from '../support/notes-host.ts'
 
 const host = notesHost(testDatabase())
-const idempotency = createIdempotency(host.connect({ application_name: 'expirer' }))
+const idempotency = createIdempotency(
+  host.connect({ application_name: 'expirer', lock_timeout: PATIENCE_MS }),
+)
 
 function call(key: string, by = idempotency) {
   return by.withIdempotency(scope, key, one, writeNote)
@@ -24,7 +26,7 @@ async function replayHeld(key: string, replayLock: IdempotencyOptions['replayLoc
     },
   })
   const replay = beside(call(key, createIdempotency(db, replayLock && { replayLock })))
-  await hold.reached
+  await stopsAt(hold, replay)
   return { replay, hold }
 }
 

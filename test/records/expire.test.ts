@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 
 import { createIdempotency, isOncelyError } from 'oncely'
 
-import { beside, failureOf } from '../support/calls.ts'
+import { beside, failureOf, stopsAt } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
 import { gate } from '../support/gate.ts'
 import { notesHost, one, other, scope, writeNote, written } from '../support/notes-host.ts'
@@ -75,7 +75,7 @@ describe('expire', () => {
         return writeNote(tx, context)
       }),
     )
-    await hold.reached
+    await stopsAt(hold, holder)
     strictEqual(await idempotency.expire(scope, 'open'), false)
     hold.open()
     strictEqual((await holder).kind, 'executed')

@@ -43,6 +43,7 @@ const refused: [what: string, returned: unknown, path: string][] = [
   ['undefined in an array', { list: [1, undefined] }, '$.list[1]'],
   // eslint-disable-next-line no-sparse-arrays -- the hole is what is tested
   ['a hole in an array', { list: [1, , 3] }, '$.list'],
+  ['an invalid Date, which JSON would make null', { at: new Date(NaN) }, '$.at'],
   ['what toJSON makes of it', { a: { toJSON: () => [NaN] } }, '$.a[0]'],
   ['A13: a stream of Node', { body: Readable.from(['a']) }, '$.body'],
   ['A13: a stream of the web', { body: new ReadableStream() }, '$.body'],

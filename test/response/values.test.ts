@@ -41,6 +41,11 @@ const values: [what: string, returned: unknown, given: unknown][] = [
   ['false', false, false],
   ['-0, which is 0', -0, 0],
   ['-0 within', { a: [-0] }, { a: [0] }],
+  [
+    'what toJSON makes undefined, which is absent',
+    { a: 1, b: { toJSON: () => undefined } },
+    { a: 1 },
+  ],
   ['an empty object', {}, {}],
   ['an empty array', [], []],
   ['the text null', 'null', 'null'],

@@ -30,7 +30,7 @@ const parcels = async () => (await db.selectFrom('parcels').selectAll().execute(
 const noted = () =>
   database.watcher.selectFrom('sink').select(['consumer', 'event_id']).orderBy('consumer').execute()
 
-describe('a sink', () => {
+describe('a sink', { timeout: 30_000 }, () => {
   before(() => sql`create table public.parcels (event_id text not null)`.execute(database.watcher))
   beforeEach(() => sql`truncate public.parcels, idem.sink`.execute(database.watcher))
 
@@ -68,7 +68,7 @@ describe('a sink', () => {
       await tx.insertInto('parcels').values({ event_id: 'e1' }).execute()
       await sql`select 1 / 0`.execute(tx).catch(() => undefined)
     })
-    await rejects(swallowing)
+    await rejects(swallowing, { code: '22012' })
     deepStrictEqual([await parcels(), await noted()], [0, []])
     strictEqual((await send(sink, 'e1')).kind, 'applied')
   })

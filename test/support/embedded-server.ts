@@ -59,7 +59,7 @@ async function start(): Promise<DatabaseServer> {
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     async stop() {
-      if (keeper.exitCode !== null) return
+      if (keeper.exitCode !== null || keeper.signalCode !== null) return
       const ended = once(keeper, 'exit')
       keeper.stdin.end()
       await ended

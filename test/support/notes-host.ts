@@ -55,7 +55,13 @@ export function notesHost(database: TestDatabase): NotesHost {
   })
 
   return {
-    connect: (options) => database.connect<NotesDatabase>({ schema: null, ...options }),
+    // No statement waits for ever: a test that goes wrong fails.
+    connect: (options) =>
+      database.connect<NotesDatabase>({
+        schema: null,
+        statement_timeout: PATIENCE_MS,
+        ...options,
+      }),
 
     async left(key) {
       const of = database.watcher

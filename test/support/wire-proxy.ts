@@ -7,9 +7,16 @@ import { after, before } from 'node:test'
  * - `lost before`: it never reaches the server, which notices that the client is gone.
  * - `lost before, unnoticed`: likewise, but the server does not notice.
  * - `lost behind`: the server commits, and its answer never reaches the client.
- * - `refused behind`: the same through a pooler, which answers that it has lost the server.
+ * - a refusal: the server commits, and a pooler between them says something else.
  */
-export type CommitFate = 'lost before' | 'lost before, unnoticed' | 'lost behind' | 'refused behind'
+export type CommitFate = 'lost before' | 'lost before, unnoticed' | 'lost behind' | Refusal
+
+/** An answer that a pooler makes up, and whether it closes the connection or goes on. */
+export interface Refusal {
+  readonly severity: 'ERROR' | 'FATAL'
+  readonly code: string
+  readonly closes: boolean
+}
 
 /** Stands between client and server, and understands enough to meddle with a COMMIT. */
 export interface WireProxy {
@@ -36,6 +43,8 @@ export function wireProxy(url: string): WireProxy {
     for (const socket of [client, upstream]) {
       // Messages are written one by one, and none is to wait for the next.
       socket.setNoDelay(true)
+      // What a failed test leaves open is not to keep its process alive.
+      socket.unref()
       sockets.add(socket)
       socket.on('close', () => sockets.delete(socket))
       socket.on('error', () => undefined)
@@ -47,7 +56,7 @@ export function wireProxy(url: string): WireProxy {
         if (fate && isCommit(message)) {
           committing = fate
           fate = undefined
-          if (committing.startsWith('lost before')) client.destroy()
+          if (isLostBefore(committing)) client.destroy()
         }
         if (!client.destroyed) upstream.write(message)
       }
@@ -55,12 +64,16 @@ export function wireProxy(url: string): WireProxy {
     const answers = new Messages('typed')
     upstream.on('data', (chunk) => {
       for (const message of answers.of(chunk)) {
+        let answer = message
         if (committing && isCommandComplete(message)) {
-          if (committing === 'refused behind') client.end(serverLost)
-          else client.destroy()
-          upstream.destroy()
+          if (typeof committing === 'string') client.destroy()
+          else {
+            answer = errorResponse(committing)
+            if (committing.closes) client.end(answer)
+          }
+          committing = undefined
         }
-        if (client.writable) client.write(message)
+        if (client.writable) client.write(answer)
       }
     })
     client.on('close', () => {
@@ -74,7 +87,7 @@ export function wireProxy(url: string): WireProxy {
     for (const socket of sockets) socket.destroy()
   }
   before(async () => {
-    server.listen(0, '127.0.0.1')
+    server.unref().listen(0, '127.0.0.1')
     await once(server, 'listening')
     port = (server.address() as { port: number }).port
   })
@@ -117,16 +130,10 @@ class Messages {
 
 const isCommit = (message: Buffer) => /^Q....commit\0$/is.test(message.toString('latin1'))
 const isCommandComplete = (message: Buffer) => message.toString('latin1', 0, 1) === 'C'
+const isLostBefore = (fate: CommitFate) => typeof fate === 'string' && fate !== 'lost behind'
 
-/** As PgBouncer says it. */
-const serverLost = errorResponse({
-  S: 'FATAL',
-  V: 'FATAL',
-  C: '08P01',
-  M: 'server conn crashed?',
-})
-
-function errorResponse(fields: Record<string, string>): Buffer {
+function errorResponse({ severity, code }: Refusal): Buffer {
+  const fields = { S: severity, V: severity, C: code, M: 'server conn crashed?' }
   const body = Object.entries(fields).map(([field, text]) => `${field}${text}\0`)
   const message = Buffer.from(`E\0\0\0\0${body.join('')}\0`)
   message.writeUInt32BE(message.length - 1, 1)

@@ -7,7 +7,7 @@ import { migrateToLatest } from 'oncely/migrations'
 import { DatabaseError } from 'pg'
 
 import type { DB } from '../../codegen/db.ts'
-import { beside, failureOf } from '../support/calls.ts'
+import { beside, failureOf, stopsAt } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
 import { gate } from '../support/gate.ts'
 import {
@@ -38,7 +38,7 @@ describe('what fails at the claim is thrown as it is and leaves nothing', () => 
   it('statement_timeout, 57014', async () => {
     using hold = gate()
     const holder = beside(first.withIdempotency(scope, 'slow', one, hold.pass))
-    await hold.reached
+    await stopsAt(hold, holder)
     const hurried = createIdempotency(host.connect({ statement_timeout: 500 }), {
       lockTimeoutMs: PATIENCE_MS,
     })
@@ -70,7 +70,7 @@ describe('what fails at the claim is thrown as it is and leaves nothing', () => 
 
     await first.withIdempotency(scope, 'deadlock', one, () => 1)
     const claim = beside(databaseErrorOf(call()))
-    await hold.reached
+    await stopsAt(hold, claim)
     // The claim is lost, and its transaction keeps a lock on the table while the record goes.
     await purge(rival)
     const failure = await rival.transaction().execute(async (tx) => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 
 import { createIdempotency, type Idempotency } from 'oncely'
 
-import { beside } from '../support/calls.ts'
+import { beside, stopsAt } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
 import { gate } from '../support/gate.ts'
 import {
@@ -54,7 +54,7 @@ describe('fifty callers at once on one key (A34)', () => {
   it('that wait: one executes, all others replay it', async () => {
     using hold = gate()
     const { calls, runs } = crowd(patient, 'patient', hold.pass)
-    await hold.reached
+    await stopsAt(hold, Promise.all(calls))
     await host.untilWaiting('crowd', CALLERS - 1)
     hold.open()
     const results = await Promise.all(calls)
@@ -67,7 +67,7 @@ describe('fifty callers at once on one key (A34)', () => {
   it('that do not wait: one executes, all others hear in_progress, and then all replay it', async () => {
     using hold = gate()
     const { calls } = crowd(hasty, 'hasty', hold.pass)
-    await hold.reached
+    await stopsAt(hold, Promise.all(calls))
     // The one that claimed the key cannot end before the gate opens, so these are the others.
     await untilSettled(calls, CALLERS - 1)
     hold.open()

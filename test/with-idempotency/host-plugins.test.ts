@@ -79,7 +79,7 @@ for (const [name, { plugins, camel, row }] of Object.entries(cases)) {
                 .values({ order_key: context.key, item_meta: itemMeta })
                 .returningAll()
           deepStrictEqual(await rows.execute(), [row])
-          deepStrictEqual([context.key, context.scope.tenant], ['[1]', scope.tenant])
+          deepStrictEqual([context.key, context.scope], ['[1]', scope])
           context.resource({ type: 'line_item', id: '{"a_b":1}' })
           context.emit({
             type: 'line_item.added',

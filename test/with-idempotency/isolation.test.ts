@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { type Kysely, sql } from 'kysely'
 import { createIdempotency } from 'oncely'
 
-import { beside } from '../support/calls.ts'
+import { beside, stopsAt } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
 import { gate } from '../support/gate.ts'
 import {
@@ -75,7 +75,7 @@ for (const [setting, value] of defaults) {
             },
           )
         const holder = beside(call(first))
-        await hold.reached
+        await stopsAt(hold, holder)
         const waiter = beside(call(twin))
         await host.untilWaiting(`twin ${name}`)
         hold.open()

@@ -59,13 +59,23 @@ describe('COMMIT was sent and its answer was lost: the result is unknown (C6)', 
     deepStrictEqual(await host.left('behind'), written)
   })
 
-  it('and asking again replays, as the server had committed behind a pooler that lost it', async () => {
-    const db = connect()
-    proxy.meddle('refused behind')
-    await isUnknown(call(db, 'pooler'))
-    deepStrictEqual(await call(db, 'pooler'), { ok: true, kind: 'replayed', value: 'note' })
-    deepStrictEqual(await host.left('pooler'), written)
-  })
+  for (const [severity, code, closes] of [
+    // As PgBouncer does.
+    ['FATAL', '08P01', true],
+    ['FATAL', '08P01', false],
+    ['ERROR', '08006', false],
+    ['ERROR', '57P01', false],
+  ] as const) {
+    const goesOn = closes ? 'closes' : 'goes on'
+    it(`as by a pooler, which says ${severity} ${code} and ${goesOn}`, async () => {
+      const db = connect()
+      const key = `${severity} ${code} ${goesOn}`
+      proxy.meddle({ severity, code, closes })
+      await isUnknown(call(db, key))
+      deepStrictEqual(await call(db, key), { ok: true, kind: 'replayed', value: 'note' })
+      deepStrictEqual(await host.left(key), written)
+    })
+  }
 
   it('and asking again is in_progress while the server has not noticed', async () => {
     const db = connect()

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 
 import { createIdempotency } from 'oncely'
 
-import { beside } from '../support/calls.ts'
+import { beside, stopsAt } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
 import { gate } from '../support/gate.ts'
 import { notesHost, one, other, PATIENCE_MS, scope, writeNote } from '../support/notes-host.ts'
@@ -121,7 +121,7 @@ describe('a rejection', () => {
         return context.reject('no')
       }),
     )
-    await hold.reached
+    await stopsAt(hold, holder)
     const patient = createIdempotency(host.connect({ application_name: 'twin' }), {
       lockTimeoutMs: PATIENCE_MS,
     })

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { type Kysely, sql } from 'kysely'
 import { createIdempotency, type Idempotency } from 'oncely'
 
-import { beside, failureOf } from '../support/calls.ts'
+import { beside, failureOf, stopsAt } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
 import { gate } from '../support/gate.ts'
 import { type NotesDatabase, notesHost, one, other, scope } from '../support/notes-host.ts'
@@ -140,7 +140,7 @@ const endings: Record<string, End> = {
     using hold = gate()
     const holding = createIdempotency(admin)
     const holder = beside(holding.withIdempotency(scope, key, one, hold.pass))
-    await hold.reached
+    await stopsAt(hold, holder)
     const result = await idempotency.withIdempotency(scope, key, one, () => 1)
     strictEqual(result.kind, 'in_progress')
     hold.open()

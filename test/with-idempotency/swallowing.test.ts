@@ -81,6 +81,13 @@ describe('a function that swallows the error of a statement and returns', () => 
       await swallow(divide(tx), swallowed)
     }))
 
+  it('fails with it whatever it returns: a value that could not be stored', () =>
+    fails('not json', '23505', async (tx, context, swallowed) => {
+      await writeNote(tx, context)
+      await swallow(writeNote(tx, context), swallowed)
+      return 1n
+    }))
+
   it('fails when a savepoint healed an earlier error but not the last one (C5)', () =>
     fails('half healed', '23505', async (tx, context, swallowed) => {
       await writeNote(tx, context)

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import type { LogConfig } from 'kysely'
 import { createIdempotency } from 'oncely'
 
-import { beside } from '../support/calls.ts'
+import { beside, stopsAt } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
 import { gate } from '../support/gate.ts'
 import { notesHost, one, other, scope } from '../support/notes-host.ts'
@@ -37,7 +37,7 @@ async function between(key: string, change: () => Promise<unknown>) {
     if (isClaim(query.sql)) await hold.pass()
   })
   const call = beside(slow.withIdempotency(scope, key, one, () => 'second'))
-  await hold.reached
+  await stopsAt(hold, call)
   await change()
   hold.open()
   return await call

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 
 import { createIdempotency, type Fingerprint, type Idempotency } from 'oncely'
 
-import { beside, failureOf } from '../support/calls.ts'
+import { beside, failureOf, stopsAt } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
 import { gate } from '../support/gate.ts'
 import {
@@ -48,7 +48,7 @@ describe('a twin waits while the first is at work', () => {
   it('and replays once the first has committed (C1)', async () => {
     using hold = gate()
     const holder = holding('commits', hold.pass, { n: 1 })
-    await hold.reached
+    await stopsAt(hold, holder)
     const waiter = calling(twin, 'commits')
     await host.untilWaiting('twin')
     hold.open()
@@ -61,7 +61,7 @@ describe('a twin waits while the first is at work', () => {
     using hold = gate()
     const failure = new Error('the card was stolen')
     const holder = holding('rolls back', hold.pass, failure)
-    await hold.reached
+    await stopsAt(hold, holder)
     const waiter = calling(twin, 'rolls back')
     await host.untilWaiting('twin')
     deepStrictEqual(await host.left('rolls back'), nothing)
@@ -74,7 +74,7 @@ describe('a twin waits while the first is at work', () => {
   it('and conflicts with another fingerprint, as the first has committed (A3 b)', async () => {
     using hold = gate()
     const holder = holding('another', hold.pass)
-    await hold.reached
+    await stopsAt(hold, holder)
     const waiter = calling(twin, 'another', other)
     await host.untilWaiting('twin')
     hold.open()
@@ -85,7 +85,7 @@ describe('a twin waits while the first is at work', () => {
   it('and executes with another fingerprint, as the first has rolled back', async () => {
     using hold = gate()
     const holder = holding('another after all', hold.pass, new Error('no'))
-    await hold.reached
+    await stopsAt(hold, holder)
     const waiter = calling(twin, 'another after all', other)
     await host.untilWaiting('twin')
     hold.open()
@@ -96,7 +96,7 @@ describe('a twin waits while the first is at work', () => {
   it('until its lock timeout: in_progress, and a replay once the first has committed', async () => {
     using hold = gate()
     const holder = holding('in time', hold.pass)
-    await hold.reached
+    await stopsAt(hold, holder)
     deepStrictEqual(await calling(hasty, 'in time'), {
       ok: false,
       kind: 'in_progress',
@@ -121,7 +121,7 @@ describe('a twin waits while the first is at work', () => {
         return writeNote(tx, context)
       }),
     )
-    await hold.reached
+    await stopsAt(hold, holder)
     strictEqual((await calling(hasty, 'long')).kind, 'in_progress')
     const waiter = calling(twin, 'long')
     await host.untilWaiting('twin')
