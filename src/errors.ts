@@ -14,7 +14,8 @@
  * - `rejection_not_returned`: `context.reject` was called, and something else was returned.
  * - `transaction_closed`: `tx` or `context` was used after the business function had settled.
  * - `transaction_aborted`: COMMIT was answered by ROLLBACK.
- * - `claim_lost`: the business function ended the transaction itself, and with it the claim.
+ * - `transaction_control`: the business function tried to end its transaction; that was not sent.
+ * - `claim_lost`: the claim is gone all the same, such as by a statement hidden in another.
  *
  * The answer to COMMIT was lost, so it may have taken effect or not:
  * - `outcome_unknown`: of an operation that is safe to repeat, such as `expire`. Repeat it.
@@ -47,6 +48,7 @@ export type OncelyErrorCode =
   | 'server_too_old'
   | 'transaction_aborted'
   | 'transaction_closed'
+  | 'transaction_control'
   | 'transaction_not_started'
 
 const brand = Symbol.for('oncely.error')

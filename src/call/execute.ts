@@ -11,6 +11,7 @@ import { complete, type Completion } from '../records/complete.ts'
 import { encodeResponse } from '../response/codec.ts'
 import type { Executed, Rejected } from '../result.ts'
 import { Call, type CallContext } from './context.ts'
+import { isRejection } from './rejection.ts'
 
 /** The business function: it runs at most once for a key, inside the claim's transaction. */
 export type BusinessFunction<DB, Returned> = (
@@ -46,12 +47,9 @@ export async function execute<DB>(
     call.settle()
     await lent.takeBack()
   }
+  if (isRejection(returned)) refuseRefusalBehind(lent.firstError)
+  else await lent.throwIfAborted(own)
   const rejection = call.rejectionIn(returned)
-  // The savepoint would heal any error, a time-out too. Only a violated constraint is an answer of
-  // the business; a refusal behind anything else would make a passing fault final.
-  const answered = rejection !== undefined && isIntegrityViolation(lent.firstError?.error)
-  if (!answered) await lent.throwIfAborted(own)
-
   const { bytes: response, value } = encodeResponse(rejection ? rejection.value : returned)
   const identity = { tenant, actor, operation, key, attempt }
   if (rejection) {
@@ -62,6 +60,14 @@ export async function execute<DB>(
   const { events, madeResource: resource } = call
   await store(own, { ...identity, state: 'completed', response, events, resource }, lent)
   return { ok: true, kind: 'executed', value }
+}
+
+/**
+ * The savepoint would heal any error, a time-out too. Only a violated constraint is an answer of the
+ * business; a refusal behind anything else would make a passing fault final.
+ */
+function refuseRefusalBehind(first: LentTransaction<unknown>['firstError']): void {
+  if (first && !isIntegrityViolation(first.error)) throw first.error
 }
 
 async function undo(own: OwnTables, savepoint: RawBuilder<unknown>): Promise<void> {

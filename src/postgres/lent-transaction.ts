@@ -9,6 +9,7 @@ import {
 import { OncelyError } from '../errors.ts'
 import type { OwnTables } from './enter.ts'
 import { GuardedExecutor } from './guarded-executor.ts'
+import { endsTransaction } from './transaction-control.ts'
 import { withExecutor } from './with-executor.ts'
 
 /**
@@ -21,7 +22,7 @@ export class LentTransaction<DB> {
   #firstError: { readonly error: unknown } | undefined
   #state: 'lent' | 'settling' | 'closed' = 'lent'
   readonly #underWay = new Set<Promise<unknown>>()
-  readonly #openStreams = new Set<() => Promise<void>>()
+  readonly #openStreams = new Set<() => void>()
 
   constructor(trx: Transaction<DB>) {
     const executor: QueryExecutor = trx.getExecutor()
@@ -46,7 +47,7 @@ export class LentTransaction<DB> {
   /** Waits for the statements that were left behind, ends streams left open, and closes `tx`. */
   async takeBack(): Promise<void> {
     this.#state = 'settling'
-    for (const end of this.#openStreams) await end()
+    for (const end of this.#openStreams) end()
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
     this.#state = 'closed'
   }
@@ -93,6 +94,7 @@ export class LentTransaction<DB> {
     return {
       executeQuery: async (query, options) => {
         try {
+          if (endsTransaction(query.sql)) throw notYours()
           const result = await connection.executeQuery<never>(query, options)
           this.#firstError = undefined
           return result
@@ -114,13 +116,11 @@ export class LentTransaction<DB> {
 
   async *#stream<T>(rows: AsyncIterableIterator<T>, abandoned: () => void) {
     if (this.#state !== 'lent') throw closed()
-    const end = async () => {
+    const end = () => {
       this.#openStreams.delete(end)
-      try {
-        await rows.return?.()
-      } catch (error) {
-        this.#firstError ??= { error }
-      }
+      // Not waited for: on a lost connection a cursor never hears that it is closed. On a living
+      // one the driver lets nothing pass before it is.
+      rows.return?.().catch(() => undefined)
       abandoned()
     }
     this.#openStreams.add(end)
@@ -136,6 +136,13 @@ export class LentTransaction<DB> {
       this.#openStreams.delete(end)
     }
   }
+}
+
+function notYours(): OncelyError {
+  return new OncelyError(
+    'transaction_control',
+    'a business function must not end its transaction: throw to roll back, return to commit',
+  )
 }
 
 function closed(): OncelyError {

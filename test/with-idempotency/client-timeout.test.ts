@@ -65,6 +65,19 @@ describe('the client stops waiting for an answer (D3)', () => {
     strictEqual((await call('swallowed', patient)).kind, 'executed')
   })
 
+  it('to a statement behind which the function refuses: the refusal is not made final', async () => {
+    const failure = await failureOf(
+      impatient.withIdempotency(scope, 'refused', one, async (tx, context) => {
+        // Gone by the time the function returns, so that the server would take the refusal.
+        await withLockInTheWay(() => wait(tx).catch(() => undefined))
+        return context.reject('unavailable')
+      }),
+    )
+    strictEqual(failure instanceof Error && failure.message, 'Query read timeout')
+    deepStrictEqual(await host.left('refused'), nothing)
+    strictEqual((await call('refused', patient)).kind, 'executed')
+  })
+
   it('to COMMIT: unknown, and asking again tells', async () => {
     await sql`
       create table slow_commits (n int);

@@ -13,6 +13,7 @@ import {
   one,
   scope,
   writeNote,
+  written,
 } from '../support/notes-host.ts'
 
 type Tx = Transaction<NotesDatabase>
@@ -40,21 +41,59 @@ function isRefusedByTheDatabase(failure: unknown): void {
   deepStrictEqual([code, constraint], ['23514', 'records_outcome_at_commit'])
 }
 
-describe('a function that ends the transaction by hand', () => {
-  it('by commit: the database refuses, as the record has no outcome yet', async () => {
-    const failure = await failureOfCall('commit', async (tx, context) => {
-      await writeNote(tx, context)
-      await sql`commit`.execute(tx)
-      return 'ok'
+describe('a function that tries to end its transaction', () => {
+  const statements = [
+    ...['commit', 'COMMIT WORK', 'end', 'abort', 'rollback', ' Rollback transaction;'],
+    ...['-- done\ncommit', '/* done */ rollback and chain', "prepare transaction 'x'"],
+  ]
+  for (const [index, statement] of statements.entries()) {
+    const key = `statement ${index}`
+    it(`is stopped before ${JSON.stringify(statement)} is sent, so nothing it writes stays`, async () => {
+      const failure = await failureOfCall(key, async (tx, context) => {
+        await writeNote(tx, context)
+        try {
+          await sql.raw(statement).execute(tx)
+        } finally {
+          await writeNote(tx, { ...context, key: `${context.key} again` })
+        }
+      })
+      strictEqual(isOncelyError(failure) && failure.code, 'transaction_control', String(failure))
+      deepStrictEqual(await host.left(`${key} again`), nothing)
     })
-    isRefusedByTheDatabase(failure)
+  }
+
+  it('may go on when it swallows that: its transaction is as it was', async () => {
+    const result = await idempotency.withIdempotency(scope, 'goes on', one, async (tx, context) => {
+      await sql`commit`.execute(tx).catch(() => undefined)
+      return writeNote(tx, context)
+    })
+    strictEqual(result.kind, 'executed')
+    deepStrictEqual(await host.left('goes on'), written)
   })
 
-  it('by commit, and swallows the refusal: the call fails with it', async () => {
-    const failure = await failureOfCall('commit swallowed', async (tx, context) => {
+  it('may use savepoints of its own', async () => {
+    const result = await idempotency.withIdempotency(
+      scope,
+      'savepoint',
+      one,
+      async (tx, context) => {
+        await sql`savepoint mine`.execute(tx)
+        await writeNote(tx, context)
+        await sql`rollback to savepoint mine`.execute(tx)
+        await sql`ROLLBACK WORK TO mine`.execute(tx)
+        await sql`release savepoint mine`.execute(tx)
+        return writeNote(tx, context)
+      },
+    )
+    strictEqual(result.kind, 'executed')
+  })
+})
+
+describe('a function that ends its transaction by a statement hidden in another', () => {
+  it('by commit: the database refuses, as the record has no outcome yet', async () => {
+    const failure = await failureOfCall('commit hidden', async (tx, context) => {
       await writeNote(tx, context)
-      await sql`commit`.execute(tx).catch(() => undefined)
-      return 'ok'
+      await sql.raw('select 1; commit').execute(tx)
     })
     isRefusedByTheDatabase(failure)
   })
@@ -68,40 +107,16 @@ describe('a function that ends the transaction by hand', () => {
     isRefusedByTheDatabase(failure)
   })
 
-  it('by rollback: claim_lost', async () => {
-    const failure = await failureOfCall('rollback', async (tx, context) => {
-      await writeNote(tx, context)
-      await sql`rollback`.execute(tx)
-      return 'ok'
+  for (const returned of ['ok', 'a refusal']) {
+    it(`by rollback, and returns ${returned}: claim_lost`, async () => {
+      const failure = await failureOfCall(`rollback hidden ${returned}`, async (tx, context) => {
+        await writeNote(tx, context)
+        await sql.raw('select 1; rollback').execute(tx)
+        return returned === 'ok' ? 'ok' : context.reject('no')
+      })
+      isClaimLost(failure)
     })
-    isClaimLost(failure)
-  })
-
-  it('by rollback, without an event: claim_lost', async () => {
-    const failure = await failureOfCall('rollback quietly', async (tx) => {
-      await sql`rollback`.execute(tx)
-    })
-    isClaimLost(failure)
-  })
-
-  it('by rollback, and goes on in a transaction of its own: claim_lost', async () => {
-    const failure = await failureOfCall('rollback and begin', async (tx, context) => {
-      await sql`rollback`.execute(tx)
-      await sql`begin`.execute(tx)
-      await writeNote(tx, context)
-      return 'ok'
-    })
-    isClaimLost(failure)
-  })
-
-  it('by rollback, and rejects: claim_lost', async () => {
-    const failure = await failureOfCall('rollback and reject', async (tx, context) => {
-      await writeNote(tx, context)
-      await sql`rollback`.execute(tx)
-      return context.reject('no')
-    })
-    isClaimLost(failure)
-  })
+  }
 })
 
 describe('a claim that is not the one this call made (A23)', () => {

@@ -1,6 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
+import { sql } from 'kysely'
 import { type CallContext, createIdempotency, isOncelyError, type Rejection } from 'oncely'
 
 import { failureOf } from '../support/calls.ts'
@@ -57,6 +58,17 @@ describe('a rejection that the function did not return as it is', () => {
       strictEqual(isOncelyError(failure) && failure.code, 'rejection_not_returned')
     })
   }
+
+  it('does not hide the statement that failed first', async () => {
+    const failure = await failureOf(
+      idempotency.withIdempotency(scope, 'hidden', one, async (tx, context) => {
+        await sql`select 1 / 0`.execute(tx).catch(() => undefined)
+        context.reject('no')
+      }),
+    )
+    strictEqual((failure as { code: string }).code, '22012')
+    deepStrictEqual(await host.left('hidden'), nothing)
+  })
 
   it('is thrown on when it was thrown', async () => {
     let made: unknown
