@@ -16,20 +16,25 @@ create table idem.orders (
   actor text collate "C" not null,
   operation text collate "C" not null,
   idempotency_key text collate "C" not null,
-  sku text not null,
+  sku text collate "C" not null,
   quantity integer not null,
   amount_minor bigint not null,
   currency text collate "C" not null,
   status text collate "C" not null,
   version integer not null default 1,
   created_at timestamp with time zone not null default statement_timestamp(),
+  constraint orders_actor_check CHECK ((((char_length(actor) >= 1) AND (char_length(actor) <= 200)) AND (octet_length(actor) <= 800))),
   constraint orders_amount_minor_check CHECK ((amount_minor >= 0)),
   constraint orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint orders_idempotency_key UNIQUE (tenant, actor, operation, idempotency_key),
+  constraint orders_idempotency_key_check CHECK (((octet_length(idempotency_key) >= 1) AND (octet_length(idempotency_key) <= 255))),
+  constraint orders_operation_check CHECK ((((char_length(operation) >= 1) AND (char_length(operation) <= 200)) AND (octet_length(operation) <= 800))),
   constraint orders_order_number_check CHECK (((octet_length(order_number) >= 1) AND (octet_length(order_number) <= 100))),
   constraint orders_pkey PRIMARY KEY (tenant, order_number),
   constraint orders_quantity_check CHECK ((quantity > 0)),
+  constraint orders_sku_check CHECK ((((char_length(sku) >= 1) AND (char_length(sku) <= 200)) AND (octet_length(sku) <= 800))),
   constraint orders_status_check CHECK ((status = ANY (ARRAY['placed'::text, 'paid'::text, 'cancelled'::text]))),
+  constraint orders_tenant_check CHECK ((((char_length(tenant) >= 1) AND (char_length(tenant) <= 200)) AND (octet_length(tenant) <= 800))),
   constraint orders_version_check CHECK ((version >= 1))
 );
 
@@ -51,14 +56,14 @@ create table idem.outbox (
   last_error text,
   published_at timestamp with time zone,
   dead_at timestamp with time zone,
-  constraint outbox_aggregateid_check CHECK (((octet_length(aggregateid) >= 1) AND (octet_length(aggregateid) <= 800))),
-  constraint outbox_aggregatetype_check CHECK (((octet_length(aggregatetype) >= 1) AND (octet_length(aggregatetype) <= 800))),
+  constraint outbox_aggregateid_check CHECK ((((char_length(aggregateid) >= 1) AND (char_length(aggregateid) <= 200)) AND (octet_length(aggregateid) <= 800))),
+  constraint outbox_aggregatetype_check CHECK ((((char_length(aggregatetype) >= 1) AND (char_length(aggregatetype) <= 200)) AND (octet_length(aggregatetype) <= 800))),
   constraint outbox_attempts_check CHECK ((attempts >= 0)),
   constraint outbox_end_check CHECK (((published_at IS NULL) OR (dead_at IS NULL))),
   constraint outbox_pkey PRIMARY KEY (id),
   constraint outbox_sequence_check CHECK ((sequence >= 0)),
   constraint outbox_tenant_check CHECK ((((char_length(tenant) >= 1) AND (char_length(tenant) <= 200)) AND (octet_length(tenant) <= 800))),
-  constraint outbox_type_check CHECK (((octet_length(type) >= 1) AND (octet_length(type) <= 800)))
+  constraint outbox_type_check CHECK ((((char_length(type) >= 1) AND (char_length(type) <= 200)) AND (octet_length(type) <= 800)))
 );
 
 create table idem.records (
@@ -88,8 +93,8 @@ create table idem.records (
   constraint records_operation_check CHECK ((((char_length(operation) >= 1) AND (char_length(operation) <= 200)) AND (octet_length(operation) <= 800))),
   constraint records_pkey PRIMARY KEY (tenant, actor, operation, key),
   constraint records_resource_check CHECK (((resource_type IS NULL) = (resource_id IS NULL))),
-  constraint records_resource_id_check CHECK (((octet_length(resource_id) >= 1) AND (octet_length(resource_id) <= 800))),
-  constraint records_resource_type_check CHECK (((octet_length(resource_type) >= 1) AND (octet_length(resource_type) <= 800))),
+  constraint records_resource_id_check CHECK ((((char_length(resource_id) >= 1) AND (char_length(resource_id) <= 200)) AND (octet_length(resource_id) <= 800))),
+  constraint records_resource_type_check CHECK ((((char_length(resource_type) >= 1) AND (char_length(resource_type) <= 200)) AND (octet_length(resource_type) <= 800))),
   constraint records_response_check CHECK (((response IS NOT NULL) OR ((response_status IS NULL) AND (response_headers IS NULL)))),
   constraint records_response_status_check CHECK (((response_status >= 100) AND (response_status <= 599))),
   constraint records_state_check CHECK (
@@ -118,8 +123,8 @@ create table idem.sink_sequences (
   aggregatetype text collate "C" not null,
   aggregateid text collate "C" not null,
   sequence bigint not null,
-  constraint sink_sequences_aggregateid_check CHECK (((octet_length(aggregateid) >= 1) AND (octet_length(aggregateid) <= 800))),
-  constraint sink_sequences_aggregatetype_check CHECK (((octet_length(aggregatetype) >= 1) AND (octet_length(aggregatetype) <= 800))),
+  constraint sink_sequences_aggregateid_check CHECK ((((char_length(aggregateid) >= 1) AND (char_length(aggregateid) <= 200)) AND (octet_length(aggregateid) <= 800))),
+  constraint sink_sequences_aggregatetype_check CHECK ((((char_length(aggregatetype) >= 1) AND (char_length(aggregatetype) <= 200)) AND (octet_length(aggregatetype) <= 800))),
   constraint sink_sequences_consumer_check CHECK (((octet_length(consumer) >= 1) AND (octet_length(consumer) <= 200))),
   constraint sink_sequences_pkey PRIMARY KEY (consumer, tenant, aggregatetype, aggregateid),
   constraint sink_sequences_sequence_check CHECK ((sequence >= 0)),

@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
+import { text200 } from './text.ts'
+
 /**
  * One row for each (scope, key). Everything rests on the primary key, so its columns compare by
  * byte: a changed collation library must not corrupt the index.
@@ -11,14 +13,14 @@ export function records(schema: string): Migration {
 
   return {
     async up(db: Kysely<unknown>) {
-      // The limits are in octets, as the key has to fit an index row. A tombstone keeps key,
+      // A tombstone keeps key,
       // fingerprint and resource; the response goes. Only indexed columns set by the claim are
       // indexed, so that storing the response stays a HOT update.
       await sql`
         create table ${table} (
-          tenant text collate "C" not null check (char_length(tenant) between 1 and 200 and octet_length(tenant) <= 800),
-          actor text collate "C" not null check (char_length(actor) between 1 and 200 and octet_length(actor) <= 800),
-          operation text collate "C" not null check (char_length(operation) between 1 and 200 and octet_length(operation) <= 800),
+          ${text200('tenant')},
+          ${text200('actor')},
+          ${text200('operation')},
           key text collate "C" not null check (octet_length(key) <= 255 and key ~ '^[!-~]([ -~]*[!-~])?$'),
           attempt uuid not null,
           state text collate "C" not null,
@@ -28,8 +30,8 @@ export function records(schema: string): Migration {
           response bytea,
           response_status smallint check (response_status between 100 and 599),
           response_headers json,
-          resource_type text collate "C" check (octet_length(resource_type) between 1 and 800),
-          resource_id text collate "C" check (octet_length(resource_id) between 1 and 800),
+          ${text200('resource_type', 'null')},
+          ${text200('resource_id', 'null')},
           created_at timestamptz not null default statement_timestamp(),
           completed_at timestamptz,
           replay_until timestamptz not null,

@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
+import { text200 } from './text.ts'
+
 /**
  * Events committed with the write. The columns that describe the event are named as Debezium's
  * outbox event router expects them; those behind `created_at` belong to the relay.
@@ -15,10 +17,10 @@ export function outbox(schema: string): Migration {
         create table ${table} (
           position bigint generated always as identity,
           id uuid not null,
-          tenant text collate "C" not null check (char_length(tenant) between 1 and 200 and octet_length(tenant) <= 800),
-          aggregatetype text collate "C" not null check (octet_length(aggregatetype) between 1 and 800),
-          aggregateid text collate "C" not null check (octet_length(aggregateid) between 1 and 800),
-          type text collate "C" not null check (octet_length(type) between 1 and 800),
+          ${text200('tenant')},
+          ${text200('aggregatetype')},
+          ${text200('aggregateid')},
+          ${text200('type')},
           payload json not null,
           sequence bigint check (sequence >= 0),
           headers json not null,

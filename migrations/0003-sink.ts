@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
+import { text200 } from './text.ts'
+
 /** What a receiver has applied: one row an event, and the last sequence of each aggregate. */
 export function sink(schema: string): Migration {
   const table = sql.id(schema, 'sink')
@@ -20,9 +22,9 @@ export function sink(schema: string): Migration {
       await sql`
         create table ${sequences} (
           consumer text collate "C" not null check (octet_length(consumer) between 1 and 200),
-          tenant text collate "C" not null check (char_length(tenant) between 1 and 200 and octet_length(tenant) <= 800),
-          aggregatetype text collate "C" not null check (octet_length(aggregatetype) between 1 and 800),
-          aggregateid text collate "C" not null check (octet_length(aggregateid) between 1 and 800),
+          ${text200('tenant')},
+          ${text200('aggregatetype')},
+          ${text200('aggregateid')},
           sequence bigint not null check (sequence >= 0),
           constraint sink_sequences_pkey primary key (consumer, tenant, aggregatetype, aggregateid)
         )`.execute(db)

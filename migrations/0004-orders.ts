@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
+import { text200 } from './text.ts'
+
 /**
  * The reference business, a set of its own that a host does not get unasked. Its second unique
  * constraint is the last line of defence: should the record be lost, the order is still placed once.
@@ -12,12 +14,12 @@ export function orders(schema: string): Migration {
     async up(db: Kysely<unknown>) {
       await sql`
         create table ${table} (
-          tenant text collate "C" not null,
+          ${text200('tenant')},
           order_number text collate "C" not null check (octet_length(order_number) between 1 and 100),
-          actor text collate "C" not null,
-          operation text collate "C" not null,
-          idempotency_key text collate "C" not null,
-          sku text not null,
+          ${text200('actor')},
+          ${text200('operation')},
+          idempotency_key text collate "C" not null check (octet_length(idempotency_key) between 1 and 255),
+          ${text200('sku')},
           quantity integer not null check (quantity > 0),
           amount_minor bigint not null check (amount_minor >= 0),
           currency text collate "C" not null check (currency ~ '^[A-Z]{3}$'),

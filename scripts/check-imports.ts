@@ -37,7 +37,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   postgres: ['codegen', ...leaves],
   migrations: ['migrate'],
   migrate: ['postgres', 'migrations/', ...leaves],
-  cli: ['migrate', 'postgres', 'migrations/', ...leaves],
+  cli: ['migrate', 'postgres', ...leaves],
   errors: [],
   scope: ['errors'],
   result: [],

@@ -24,6 +24,7 @@ async function runTests(url: string): Promise<number> {
         env: { ...process.env, ...run.env },
       },
     )
+    for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, () => runner.kill())
     const [code] = (await once(runner, 'exit')) as [number | null]
     return code ?? 1
   } finally {

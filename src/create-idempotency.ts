@@ -1,10 +1,9 @@
 import type { Kysely } from 'kysely'
 
 import type { BusinessFunction } from './call/execute.ts'
-import { OncelyError } from './errors.ts'
 import type { Fingerprint } from './fingerprint/fingerprint.ts'
 import { type IdempotencyOptions, type ResolvedOptions, resolveOptions } from './options.ts'
-import { enter } from './postgres/enter.ts'
+import { enter, refuseTransaction } from './postgres/enter.ts'
 import { transactRepeatable } from './postgres/transact.ts'
 import { expireRecord } from './records/expire.ts'
 import type { Result } from './result.ts'
@@ -84,10 +83,7 @@ export function createIdempotency<DB>(
   db: Kysely<DB>,
   options: IdempotencyOptions = {},
 ): Idempotency<DB> {
-  const given: unknown = db
-  if (!(given instanceof Object && 'isTransaction' in given && given.isTransaction === false)) {
-    throw new OncelyError('invalid_options', 'createIdempotency needs a Kysely, not a transaction')
-  }
+  refuseTransaction(db, 'createIdempotency')
   return idempotencyOn(db, resolveOptions(options))
 }
 

@@ -1,7 +1,7 @@
 /**
  * What went wrong, as a stable string: programs decide by it, never by the message.
  *
- * Nothing was executed, no key was used and the caller may correct the input:
+ * Nothing was written, no key was used and the caller may correct the input:
  * - `invalid_options`: an option of `createIdempotency`, `withOptions` or a migration is not of its form.
  * - `invalid_scope`, `invalid_key`, `invalid_fingerprint`, `invalid_function`: that argument is not
  *   of its form.
@@ -9,18 +9,19 @@
  *
  * The business function did something that cannot be kept; all of it was rolled back:
  * - `not_json`: so was the value it returned.
- * - `invalid_event`: an event given to `context.emit` is not of its form.
+ * - `invalid_event`: an event given to `context.emit` is not of its form; so is one that a sink receives.
  * - `invalid_resource`: so is what was given to `context.resource`.
  * - `rejection_not_returned`: `context.reject` was called, and something else was returned.
  * - `transaction_closed`: `tx` or `context` was used after the business function had settled.
  * - `transaction_aborted`: COMMIT was answered by ROLLBACK.
  * - `transaction_control`: the business function tried to end its transaction; that was not sent.
- * - `claim_lost`: the claim is gone all the same, such as by a statement hidden in another.
+ * - `claim_lost`: the claim is gone all the same, such as by a statement hidden in another. What was
+ *   written behind the end of the transaction stays.
  *
  * The answer to COMMIT was lost, so it may have taken effect or not:
  * - `outcome_unknown`: of an operation that is safe to repeat, such as `expire`. Repeat it.
  *
- * The database is not as it should be; nothing was executed:
+ * The database is not as it should be; nothing is left of the call:
  * - `transaction_not_started`: no connection, or no transaction on it; `cause` has the driver's error.
  * - `schema_missing`, `schema_outdated`: run `oncely migrate`.
  * - `database_unreachable`, `database_refused`, `server_too_old`: found when a command connects.
@@ -63,6 +64,7 @@ export class OncelyError extends Error {
   /** @internal */
   readonly [brand] = true
 
+  /** @internal */
   constructor(
     code: OncelyErrorCode,
     message: string,

@@ -1,14 +1,14 @@
 import { OncelyError } from './errors.ts'
 
 /** What JSON can express. */
-export type JsonValue =
+type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue }
 
 /**
  * What the JSON is for. `parameters` must be told apart when they differ, so nothing is converted.
  * `content` is stored and read again: `toJSON` is honoured, as by `JSON.stringify`.
  */
-export type JsonUse = 'parameters' | 'content'
+type JsonUse = 'parameters' | 'content'
 
 /** Deeper than any document people write, and well within the stack. */
 const MAX_DEPTH = 500

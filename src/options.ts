@@ -23,7 +23,7 @@ export interface IdempotencyOptions {
    * How long a response is replayed, in milliseconds, counted from the claim by the database's
    * clock, from 1 to 100 years. Longer than the longest retry of any client. Then `expired`.
    *
-   * @defaultValue 86,400,000 (24 hours)
+   * @defaultValue 86,400,000 (24 hours): longer than clients and queues usually retry.
    */
   readonly replayWindowMs?: number
   /**
@@ -37,7 +37,7 @@ export interface IdempotencyOptions {
    * silent, in milliseconds, from 1 to 2,147,483,647, so that a half-open link cannot hold a key
    * for hours. A shorter setting of the role or the session stays.
    *
-   * @defaultValue 60,000
+   * @defaultValue 60,000: no business step is silent for that long while it holds locks.
    */
   readonly idleInTransactionTimeoutMs?: number
   /**
@@ -75,15 +75,9 @@ export function resolveOptions(
   given: IdempotencyOptions,
   inherited: ResolvedOptions = defaults,
 ): ResolvedOptions {
-  if (Object.prototype.toString.call(given) !== '[object Object]') {
-    throw invalid('the options must be an object')
-  }
-  const set: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(defaults, name)) throw invalid(`there is no option '${name}'`)
-    if (value !== undefined) set[name] = value
-  }
-  const options: ResolvedOptions = { ...inherited, ...set }
+  checkNames(given, Object.keys(defaults))
+  const set = Object.entries(given).filter(([, value]) => value !== undefined)
+  const options: ResolvedOptions = { ...inherited, ...Object.fromEntries(set) }
   checkSchema(options.schema)
   checkMs('lockTimeoutMs', options.lockTimeoutMs, MAX_TIMEOUT_MS)
   checkMs('replayWindowMs', options.replayWindowMs, HUNDRED_YEARS_MS)
@@ -93,6 +87,21 @@ export function resolveOptions(
     throw invalid(`replayLock must be 'none' or 'share'`)
   }
   return Object.freeze(options)
+}
+
+/**
+ * Checks that options are an object with no other names than these: a misspelt one would silently
+ * do nothing.
+ *
+ * @throws OncelyError `invalid_options`.
+ */
+export function checkNames(given: unknown, names: readonly string[]): void {
+  if (Object.prototype.toString.call(given) !== '[object Object]') {
+    throw invalid('the options must be an object')
+  }
+  for (const name of Object.keys(Object(given) as object)) {
+    if (!names.includes(name)) throw invalid(`there is no option '${name}'`)
+  }
 }
 
 /**

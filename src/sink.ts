@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from 'kysely'
 
 import { OncelyError } from './errors.ts'
-import { checkSchema, DEFAULT_SCHEMA } from './options.ts'
-import { enter } from './postgres/enter.ts'
+import { checkNames, checkSchema, DEFAULT_SCHEMA } from './options.ts'
+import { enter, refuseTransaction } from './postgres/enter.ts'
 import { LentTransaction } from './postgres/lent-transaction.ts'
 import { transactRepeatable } from './postgres/transact.ts'
 import { recordEvent } from './sink/record-event.ts'
@@ -38,10 +38,12 @@ export interface Sink<DB> {
    * Applies an event once, however often it is delivered: its identity and the function's writes
    * are one transaction.
    *
+   * @param event - as it was delivered.
+   * @param apply - gets `tx`, the receiver's own transaction, and keeps to it.
    * @throws what `apply` throws, unchanged, after the rollback; the event can be delivered again.
    * Likewise the first error of a statement that failed while `apply` went on.
-   * @throws OncelyError `invalid_event` for an id that is not of its form; `outcome_unknown` when
-   * the answer to COMMIT was lost: let the event be delivered again.
+   * @throws OncelyError `invalid_event` for an id and `invalid_function` for a function that is none;
+   * `outcome_unknown` when the answer to COMMIT was lost: let the event be delivered again.
    */
   receive<Value>(
     event: ReceivedEvent,
@@ -52,9 +54,12 @@ export interface Sink<DB> {
 /**
  * A sink on the receiver's own database.
  *
+ * @param db - the receiver's own Kysely, not a transaction.
  * @throws OncelyError `invalid_options`.
  */
 export function createSink<DB>(db: Kysely<DB>, options: SinkOptions): Sink<DB> {
+  refuseTransaction(db, 'createSink')
+  checkNames(options, ['consumer', 'schema'])
   const { consumer, schema = DEFAULT_SCHEMA } = options
   checkSchema(schema)
   if (!fits(consumer, 200)) {
@@ -62,9 +67,13 @@ export function createSink<DB>(db: Kysely<DB>, options: SinkOptions): Sink<DB> {
   }
   return Object.freeze<Sink<DB>>({
     async receive<Value>(
-      { id }: ReceivedEvent,
+      event: ReceivedEvent,
       apply: (tx: Transaction<DB>) => Promise<Value> | Value,
     ) {
+      const { id } = Object(event) as { readonly id: unknown }
+      if (typeof apply !== 'function') {
+        throw new OncelyError('invalid_function', 'what applies an event must be a function')
+      }
       if (!fits(id, 255)) {
         throw new OncelyError('invalid_event', "the event's id must be a text of 1 to 255 octets")
       }
@@ -74,12 +83,7 @@ export function createSink<DB>(db: Kysely<DB>, options: SinkOptions): Sink<DB> {
           return { end: 'rollback', outcome: { kind: 'duplicate' } }
         }
         const lent = new LentTransaction(trx)
-        let value: Value
-        try {
-          value = await apply(lent.tx)
-        } finally {
-          await lent.takeBack()
-        }
+        const value = await lent.use(apply)
         await lent.throwIfAborted(own)
         return { end: 'commit', outcome: { kind: 'applied', value } }
       })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import type { Kysely } from 'kysely'
 
-import { answer } from './call/answer.ts'
+import { replay } from './call/replay.ts'
 import { type BusinessFunction, execute } from './call/execute.ts'
 import type { Rejection } from './call/rejection.ts'
 import { OncelyError } from './errors.ts'
@@ -27,7 +27,7 @@ export type ValueOf<Returned> = Stored<Exclude<Returned, Rejection<unknown>>>
 export type RefusalOf<Returned> =
   Extract<Returned, Rejection<unknown>> extends Rejection<infer Refusal> ? Stored<Refusal> : unknown
 
-/** The protocol: claim the key and execute, or answer with what is committed under it. */
+/** The protocol: claim the key and execute, or replay what is committed under it. */
 export async function withIdempotency<DB, Returned>(
   db: Kysely<DB>,
   options: ResolvedOptions,
@@ -58,7 +58,7 @@ export async function withIdempotency<DB, Returned>(
       case 'claim':
         return { end: 'commit', outcome: await execute(trx, own, claim, fn) }
       case 'record':
-        return { end: 'rollback', outcome: answer(obtained.record, claim.fingerprint) }
+        return { end: 'rollback', outcome: replay(obtained.record, claim.fingerprint) }
       case 'other': {
         const { by: _, ...reason } = obtained
         return {

@@ -18,7 +18,7 @@ describe('scopes and keys in the database', () => {
   const executed = (value: number) => ({ ok: true, kind: 'executed', value })
   const replayed = (value: number) => ({ ok: true, kind: 'replayed', value })
 
-  it('A19: callers, tenants and operations do not share a key', async () => {
+  it('A18, A19: callers, tenants and operations do not share a key', async () => {
     const scopes: Scope[] = [
       good,
       { ...good, actor: 'u2' },

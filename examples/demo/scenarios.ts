@@ -3,6 +3,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import { isOncelyError, type Result } from 'oncely'
 import { createSink } from 'oncely/sink'
 
+import { beside, stopsAt } from '../../test/support/calls.ts'
 import { gate } from '../../test/support/gate.ts'
 import { type OrderInput, orderFingerprint, parseOrder, writeOrder } from '../orders/order.ts'
 import { placeOrder } from '../orders/place-order.ts'
@@ -40,12 +41,6 @@ function placeAtGate(side: Side, key: string, input: OrderInput, pass: () => Pro
   )
 }
 
-/** Runs beside the scenario, which looks at the outcome later, or never if it fails before. */
-function beside<T>(call: Promise<T>): Promise<T> {
-  call.catch(() => undefined)
-  return call
-}
-
 /** Says how a call ended, and that it ended as it should. */
 function ended<Kind extends Result<unknown>['kind'], Value>(
   side: Side,
@@ -64,7 +59,7 @@ const commits: Scenario = {
     const { first, twin } = stage
     using hold = gate()
     const one = beside(placeAtGate(first, 'K-1', order('A-1001'), hold.pass))
-    await Promise.race([hold.reached, one])
+    await stopsAt(hold, one)
     const two = beside(placeOrder(twin.idempotency, caller, 'K-1', order('A-1001')))
     await stage.seeWaiting('twin')
     hold.open()
@@ -84,7 +79,7 @@ const rollsBack: Scenario = {
       await hold.pass()
       throw failure
     }).catch((error: unknown) => error)
-    await Promise.race([hold.reached, one])
+    await stopsAt(hold, one)
     const two = beside(placeOrder(twin.idempotency, caller, 'K-2', order('A-1002')))
     await stage.seeWaiting('twin')
     hold.open()
@@ -100,9 +95,12 @@ const timesOut: Scenario = {
     const { first, twin } = stage
     using hold = gate()
     const one = beside(placeAtGate(first, 'K-3', order('A-1003'), hold.pass))
-    await Promise.race([hold.reached, one])
-    const hasty = twin.idempotency.withOptions({ lockTimeoutMs: 200 })
-    const busy = ended(twin, await placeOrder(hasty, caller, 'K-3', order('A-1003')), 'in_progress')
+    await stopsAt(hold, one)
+    // Long enough to be seen waiting, and it gives up while the first still holds the key.
+    const hasty = twin.idempotency.withOptions({ lockTimeoutMs: 1_000 })
+    const two = beside(placeOrder(hasty, caller, 'K-3', order('A-1003')))
+    await stage.seeWaiting('twin')
+    const busy = ended(twin, await two, 'in_progress')
     strictEqual(busy.sqlState, '55P03')
     hold.open()
     const executed = ended(first, await one, 'executed')
@@ -147,7 +145,7 @@ const tombstone: Scenario = {
       if (event.query.sql.endsWith('for share')) await hold.pass()
     })
     const replay = beside(placeOrder(reader.idempotency, caller, 'K-1', order('A-1001')))
-    await Promise.race([hold.reached, replay])
+    await stopsAt(hold, replay)
     reader.say('key K-1: read FOR SHARE, transaction still open')
     const expiry = beside(stage.twin.idempotency.expire(scope, 'K-1'))
     await stage.seeWaiting('twin')

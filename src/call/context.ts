@@ -28,7 +28,8 @@ export interface CallContext {
    */
   readonly reject: <const Refusal>(refusal: Refusal) => Rejection<Refusal>
   /**
-   * Says what the record points to. It outlives the response: `expired` carries it.
+   * Says what the record points to. It outlives the response: `expired` carries it. A rejection drops
+   * it, as its writes are undone.
    *
    * @throws OncelyError `invalid_resource`.
    */

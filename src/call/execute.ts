@@ -40,13 +40,13 @@ export async function execute<DB>(
   const lent = new LentTransaction(trx)
   const { tenant, actor, operation, key, attempt } = claim
   const call = new Call({ tenant, actor, operation }, key)
-  let returned: unknown
-  try {
-    returned = await fn(lent.tx, call)
-  } finally {
-    call.settle()
-    await lent.takeBack()
-  }
+  const returned = await lent.use(async (tx) => {
+    try {
+      return await fn(tx, call)
+    } finally {
+      call.settle()
+    }
+  })
   if (isRejection(returned)) refuseRefusalBehind(lent.firstError)
   else await lent.throwIfAborted(own)
   const rejection = call.rejectionIn(returned)

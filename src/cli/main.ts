@@ -14,7 +14,7 @@ Creates the tables of oncely, or brings them up to date.
 
 const [command, ...args] = process.argv.slice(2)
 try {
-  if (process.argv.slice(2).some((word) => ['help', '--help', '-h'].includes(word))) {
+  if (command === 'help' || ['--help', '-h'].some((word) => process.argv.includes(word))) {
     process.stdout.write(usage)
   } else if (command === 'migrate') {
     await migrate(args)

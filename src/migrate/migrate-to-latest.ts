@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { type MigrationResult, Migrator } from 'kysely/migration'
 
 import {
@@ -7,9 +7,9 @@ import {
   migrationsFor,
   ordersMigrations,
 } from '../../migrations/index.ts'
-import { OncelyError } from '../errors.ts'
+import { isOncelyError, OncelyError } from '../errors.ts'
 import { checkSchema, DEFAULT_SCHEMA } from '../options.ts'
-import { SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
+import { enter } from '../postgres/enter.ts'
 
 /** Which tables, and where. */
 export interface MigrateOptions {
@@ -59,16 +59,14 @@ export async function migrateToLatest<DB>(
 
 /** A migrator that does not know a migration the database has would take it for a corruption. */
 async function ordersApplied<DB>(db: Kysely<DB>, schema: string): Promise<boolean> {
+  const own = enter(db, schema)
+  const table = sql.id(schema, bookkeeping.migrationTableName)
+  const names = sql.join(Object.keys(ordersMigrations))
   try {
-    const applied = await (db as unknown as Kysely<Record<string, { name: string }>>)
-      .withSchema(schema)
-      .selectFrom(bookkeeping.migrationTableName)
-      .select('name')
-      .where('name', 'in', Object.keys(ordersMigrations))
-      .execute()
-    return applied.length > 0
+    const query = sql`select from ${table} where name in (${names})`.compile(own.tables)
+    return (await own.run(query)).rows.length > 0
   } catch (error) {
-    if (sqlState(error) === SQLSTATE.undefinedTable) return false
+    if (isOncelyError(error) && error.code === 'schema_missing') return false
     throw failed(error, [])
   }
 }

@@ -10,7 +10,7 @@ export interface EmittedEvent {
   readonly type: string
   /** The kind of thing it happened to, such as `order`; 1 to 200 characters. */
   readonly aggregateType: string
-  /** Which one; 1 to 200 characters. Events of one aggregate are published in order. */
+  /** Which one; 1 to 200 characters. */
   readonly aggregateId: string
   /** JSON; what has a `toJSON`, such as a Date, is stored as what that returns. */
   readonly payload: unknown

@@ -1,4 +1,4 @@
-import type { Compilable, CompiledQuery, Kysely, QueryResult, Transaction } from 'kysely'
+import type { Compilable, CompiledQuery, Kysely, QueryResult } from 'kysely'
 
 import type { DB as Tables } from '../../codegen/db.ts'
 import { OncelyError } from '../errors.ts'
@@ -8,13 +8,13 @@ import { SQLSTATE, sqlState } from './sqlstate.ts'
  * Our tables on the host's connection. The host's database is entered here and nowhere else: its
  * plugins are off, since they would rename our columns and parse our texts, and the schema is ours.
  */
-export class OwnTables {
+class OwnTables {
   /** For building statements; `run` executes them. */
   readonly tables: Kysely<Tables>
   readonly #schema: string
 
-  constructor(host: Kysely<never>, schema: string) {
-    this.tables = (host as unknown as Kysely<Tables>).withoutPlugins().withSchema(schema)
+  constructor(tables: Kysely<Tables>, schema: string) {
+    this.tables = tables
     this.#schema = schema
   }
 
@@ -47,6 +47,19 @@ export class OwnTables {
 }
 
 /** Enters the host's database, or a transaction on it. */
-export function enter<DB>(host: Kysely<DB> | Transaction<DB>, schema: string): OwnTables {
-  return new OwnTables(host as unknown as Kysely<never>, schema)
+export function enter<DB>(host: Kysely<DB>, schema: string): OwnTables {
+  // The one place where a Kysely of the host's tables becomes one of ours.
+  const tables = host as unknown as Kysely<Tables>
+  return new OwnTables(tables.withoutPlugins().withSchema(schema), schema)
 }
+
+/**
+ * @param user - the function that was given the database, for the message.
+ * @throws OncelyError `invalid_options` for anything but a Kysely that opens transactions.
+ */
+export function refuseTransaction(db: unknown, user: string): void {
+  if (db instanceof Object && 'isTransaction' in db && db.isTransaction === false) return
+  throw new OncelyError('invalid_options', `${user} needs a Kysely, and not a transaction`)
+}
+
+export type { OwnTables }

@@ -9,7 +9,8 @@ import {
 import { OncelyError } from '../errors.ts'
 import type { OwnTables } from './enter.ts'
 import { GuardedExecutor } from './guarded-executor.ts'
-import { endsTransaction } from './transaction-control.ts'
+import { sqlState } from './sqlstate.ts'
+import { transactionControl } from './transaction-control.ts'
 import { withExecutor } from './with-executor.ts'
 
 /**
@@ -18,7 +19,7 @@ import { withExecutor } from './with-executor.ts'
  * behind the response or the COMMIT, and no swallowed error is lost.
  */
 export class LentTransaction<DB> {
-  readonly tx: Transaction<DB>
+  readonly #tx: Transaction<DB>
   #firstError: { readonly error: unknown } | undefined
   #state: 'lent' | 'settling' | 'closed' = 'lent'
   readonly #underWay = new Set<Promise<unknown>>()
@@ -27,8 +28,7 @@ export class LentTransaction<DB> {
   constructor(trx: Transaction<DB>) {
     const executor: QueryExecutor = trx.getExecutor()
     const watched = executor.withConnectionProvider(this.#provider(executor))
-    this.tx = withExecutor(
-      trx,
+    this.#tx = withExecutor(
       new GuardedExecutor(watched, () => {
         if (this.#state === 'closed') throw closed()
       }),
@@ -36,19 +36,31 @@ export class LentTransaction<DB> {
   }
 
   /**
-   * The error that put the transaction into its present state, or undefined when the last
-   * statement succeeded. After a failed statement none succeeds, unless a savepoint of the
-   * function's own healed it.
+   * The first error of a statement, unless the function has healed it by a savepoint of its own. It
+   * may be the driver's alone, such as its time-out, and the transaction none the worse for it.
    */
   get firstError(): { readonly error: unknown } | undefined {
     return this.#firstError
   }
 
+  /** Runs a function with `tx` and takes `tx` back, whatever comes of it. */
+  async use<Value>(run: (tx: Transaction<DB>) => Promise<Value> | Value): Promise<Value> {
+    try {
+      return await run(this.#tx)
+    } finally {
+      await this.#takeBack()
+    }
+  }
+
   /** Waits for the statements that were left behind, ends streams left open, and closes `tx`. */
-  async takeBack(): Promise<void> {
+  async #takeBack(): Promise<void> {
     this.#state = 'settling'
     for (const end of this.#openStreams) end()
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
+    while (this.#underWay.size > 0) {
+      await Promise.allSettled(this.#underWay)
+      // What was left behind may go on to its next statement, once it is told of this one.
+      await new Promise(setImmediate)
+    }
     this.#state = 'closed'
   }
 
@@ -93,10 +105,11 @@ export class LentTransaction<DB> {
   #watched(connection: DatabaseConnection, abandoned: () => void): DatabaseConnection {
     return {
       executeQuery: async (query, options) => {
+        const control = transactionControl(query.sql)
         try {
-          if (endsTransaction(query.sql)) throw notYours()
+          if (control === 'ends') throw notYours()
           const result = await connection.executeQuery<never>(query, options)
-          this.#firstError = undefined
+          if (control === 'rolls back to a savepoint') this.#heal()
           return result
         } catch (error) {
           this.#firstError ??= { error }
@@ -114,6 +127,11 @@ export class LentTransaction<DB> {
     }
   }
 
+  /** What the server refused is undone; what the driver gave up on may still be under way. */
+  #heal(): void {
+    if (sqlState(this.#firstError?.error) !== undefined) this.#firstError = undefined
+  }
+
   async *#stream<T>(rows: AsyncIterableIterator<T>, abandoned: () => void) {
     if (this.#state !== 'lent') throw closed()
     const end = () => {
@@ -126,9 +144,8 @@ export class LentTransaction<DB> {
     this.#openStreams.add(end)
     try {
       for await (const chunk of rows) yield chunk
-      // Ended by `takeBack`, and not because all was read: nobody may take it for the whole.
+      // Ended by `#takeBack`, and not because all was read: nobody may take it for the whole.
       if (!this.#openStreams.has(end)) throw closed()
-      this.#firstError = undefined
     } catch (error) {
       this.#firstError ??= { error }
       throw error

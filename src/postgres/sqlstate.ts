@@ -9,7 +9,7 @@ export const SQLSTATE = {
   lockNotAvailable: '55P03',
 } as const
 
-/** A cause may have a cause, and one of them may be its own. */
+/** Errors are wrapped a few deep; the bound is for a cause that is its own. */
 const MAX_CAUSES = 8
 
 /**
@@ -26,14 +26,15 @@ export function isIntegrityViolation(error: unknown): boolean {
 }
 
 /**
- * Whether the answer to COMMIT says for certain that nothing was committed: PostgreSQL itself sent
- * it with severity ERROR, and Kysely's ROLLBACK behind it succeeded, or this error would not have
- * arrived here. Anything else leaves the fate of the transaction open: a lost socket, a time-out,
- * FATAL, a pooler's 08P01.
+ * Whether an error behind COMMIT says for certain that nothing was committed: PostgreSQL sent it
+ * with severity ERROR, for what a deferred check, a conflict of transactions or a trigger's own
+ * exception refuses (SQLSTATE classes 23, 40 and P0). Anything else leaves the fate open: a lost
+ * socket, a time-out, FATAL, a pooler's 08P01; and what may not be the answer to COMMIT at all, but
+ * to the ROLLBACK that Kysely sends behind it, such as a cancelled one, or an error of a logger.
  */
 export function isDefiniteRefusal(error: unknown): boolean {
   const found = serverError(error)
-  return found?.severity === 'ERROR' && !/^(08|57P)/.test(found.code)
+  return found?.severity === 'ERROR' && /^(23|40|P0)/.test(found.code)
 }
 
 interface ServerError {

@@ -4,13 +4,13 @@ import { OncelyError } from '../errors.ts'
 import { isDefiniteRefusal } from './sqlstate.ts'
 
 /** How a unit of work wants its transaction to end, and what it came to. */
-export interface Ending<Outcome> {
+interface Ending<Outcome> {
   readonly end: 'commit' | 'rollback'
   readonly outcome: Outcome
 }
 
 /** What became of a transaction that did not fail. */
-export type Fate<Outcome> =
+type Fate<Outcome> =
   | { readonly known: true; readonly outcome: Outcome }
   /** COMMIT was sent, and no answer says whether it took effect. */
   | { readonly known: false; readonly cause: unknown }

@@ -1,15 +1,78 @@
-/** What may stand before a statement: white space and comments. */
-const LEAD = String.raw`(?:\s|--[^\n]*\n|/\*[\s\S]*?\*/)*`
-const END = String.raw`commit|end|abort|prepare\s+transaction`
-/** ROLLBACK, but not ROLLBACK TO a savepoint, which stays within the transaction. */
-const ROLLBACK = String.raw`rollback(?!(?:\s+(?:work|transaction))?\s+to\b)`
-
-const ending = new RegExp(`^${LEAD}(?:${END}|${ROLLBACK})\\b`, 'i')
+/** What a statement does to the transaction it runs in, as far as its first words tell. */
+export type TransactionControl = 'ends' | 'rolls back to a savepoint' | 'none'
 
 /**
- * Whether a statement ends the transaction it runs in. What a business function would write behind
- * it has no transaction any more and stays, whatever becomes of the call.
+ * Reads the first words of a statement. What a business function writes behind the end of its
+ * transaction has none any more and stays, whatever becomes of the call.
  */
-export function endsTransaction(statement: string): boolean {
-  return ending.test(statement)
+export function transactionControl(statement: string): TransactionControl {
+  const [first, second, third] = firstWords(statement)
+  switch (first) {
+    case 'abort':
+    case 'commit':
+    case 'end':
+      return 'ends'
+    case 'prepare':
+      return second === 'transaction' ? 'ends' : 'none'
+    case 'rollback': {
+      const object = second === 'work' || second === 'transaction' ? third : second
+      return object === 'to' ? 'rolls back to a savepoint' : 'ends'
+    }
+    default:
+      return 'none'
+  }
+}
+
+const word = /[a-z_][\w$]*/iy
+const space = /\s+/y
+const emptyStatements = /[\s;]+/y
+const lineComment = /--[^\n]*/y
+
+function firstWords(statement: string): string[] {
+  const words: string[] = []
+  let at = afterNothing(statement, 0, emptyStatements)
+  while (words.length < 3) {
+    word.lastIndex = at
+    const found = word.exec(statement)?.[0]
+    if (found === undefined) break
+    words.push(found.toLowerCase())
+    at = afterNothing(statement, at + found.length, space)
+  }
+  return words
+}
+
+/** Where the statement goes on behind white space and comments. */
+function afterNothing(statement: string, from: number, blank: RegExp): number {
+  for (let at = from; ;) {
+    const next = Math.max(
+      endOf(blank, statement, at),
+      endOf(lineComment, statement, at),
+      endOfBlockComment(statement, at),
+    )
+    if (next === at) return at
+    at = next
+  }
+}
+
+function endOf(pattern: RegExp, statement: string, at: number): number {
+  pattern.lastIndex = at
+  return at + (pattern.exec(statement)?.[0].length ?? 0)
+}
+
+/** PostgreSQL's block comments nest. */
+function endOfBlockComment(statement: string, from: number): number {
+  let depth = 0
+  let at = from
+  do {
+    if (statement.startsWith('/*', at)) {
+      depth += 1
+      at += 2
+    } else if (depth > 0 && statement.startsWith('*/', at)) {
+      depth -= 1
+      at += 2
+    } else if (depth > 0) {
+      at += 1
+    }
+  } while (depth > 0 && at < statement.length)
+  return at
 }

@@ -20,13 +20,13 @@ export interface Claim extends RecordIdentity {
  * @returns whether the key was won; the host's `lock_timeout` is then back in place. Otherwise
  * somebody has committed this key.
  */
-export async function claim(own: OwnTables, claim: Claim): Promise<boolean> {
-  const { attempt, fingerprint, replayWindowMs } = claim
+export async function claim(own: OwnTables, wanted: Claim): Promise<boolean> {
+  const { attempt, fingerprint, replayWindowMs } = wanted
   const { rows } = await own.run(
     own.tables
       .insertInto('records')
       .values({
-        ...identityOf(claim),
+        ...identityOf(wanted),
         attempt,
         state: 'claimed',
         fingerprint_algorithm: fingerprint.algorithm,

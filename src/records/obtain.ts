@@ -4,12 +4,15 @@ import { claim, type Claim } from './claim.ts'
 import { readRecord, type StoredRecord } from './read.ts'
 
 /** Who has the key: this call, a record somebody committed, or somebody who has not ended yet. */
-export type Obtained =
+type Obtained =
   | { readonly by: 'claim' }
   | { readonly by: 'record'; readonly record: StoredRecord }
   | { readonly by: 'other'; readonly sqlState?: '55P03' }
 
-/** How often a key may vanish between the lost claim and the read before the caller is sent away. */
+/**
+ * How often a key may vanish between the lost claim and the read before the caller is sent away: a
+ * twin that rolls back does it once, and more than a few need somebody who purges all the time.
+ */
 const MAX_ROUNDS = 10
 
 /** Claims the key, or reads what somebody committed under it. */

@@ -4,7 +4,7 @@ import { toJsonValue } from '../json-value.ts'
 const UNDEFINED = ''
 
 /** A response in the form in which it is stored, and as everybody is given it. */
-export interface EncodedResponse {
+interface EncodedResponse {
   readonly bytes: Buffer
   /** As a replay will return it: the first caller gets the stored form too. */
   readonly value: unknown

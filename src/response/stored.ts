@@ -7,15 +7,22 @@ export type Stored<T> =
   // Not distributed over boolean and unions of literals, which stay as they are written.
   T extends string | number | boolean | null | undefined
     ? T
-    : T extends { toJSON(...args: never[]): infer Json }
-      ? Stored<Json>
-      : T extends bigint | symbol | ((...args: never[]) => unknown) | NotJson
-        ? never
-        : T extends readonly unknown[]
-          ? { -readonly [Index in keyof T]: Stored<T[Index]> }
-          : T extends object
-            ? { -readonly [Name in keyof T as Name extends symbol ? never : Name]: Stored<T[Name]> }
-            : unknown
+    : [T] extends [Nothing]
+      ? undefined
+      : T extends { toJSON(...args: never[]): infer Json }
+        ? Stored<Json>
+        : T extends bigint | symbol | ((...args: never[]) => unknown) | NotJson
+          ? never
+          : T extends readonly unknown[]
+            ? { -readonly [Index in keyof T]: Stored<T[Index]> }
+            : T extends object
+              ? {
+                  -readonly [Name in keyof T as Name extends symbol ? never : Name]: Stored<T[Name]>
+                }
+              : unknown
+
+/** What a function without a return comes to: undefined at run time. */
+type Nothing = ReturnType<() => void>
 
 type NotJson =
   | ReadonlyMap<unknown, unknown>

@@ -63,6 +63,22 @@ describe('a sink', { timeout: 30_000 }, () => {
     strictEqual(await parcels(), 1)
   })
 
+  it('refuses what is no sink, no event and no function, before anything is written', async () => {
+    for (const options of [undefined, null, 5, { consumer: 'c', consumers: 'd' }] as never[]) {
+      throws(() => createSink(database.watcher, options), { code: 'invalid_options' })
+    }
+    for (const db of [undefined, {}] as never[]) {
+      throws(() => createSink(db, { consumer: 'c' }), { code: 'invalid_options' })
+    }
+    for (const event of [undefined, null, {}, 'e1'] as never[]) {
+      await rejects(
+        sink.receive(event, () => 1),
+        { code: 'invalid_event' },
+      )
+    }
+    await rejects(sink.receive({ id: 'e1' }, undefined as never), { code: 'invalid_function' })
+  })
+
   it('does not count an event as applied when a statement failed and the error was swallowed', async () => {
     const swallowing = sink.receive({ id: 'e1' }, async (tx) => {
       await tx.insertInto('parcels').values({ event_id: 'e1' }).execute()

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect } from 'kysely'
 import { Client, Pool } from 'pg'
 
+import { OncelyError } from '../../src/errors.ts'
 import { migrateToLatest } from '../../src/migrations.ts'
 
 /** The databases of one test run on a server: a migrated template, and a clone a test file. */
@@ -17,13 +18,17 @@ const PREFIX = 'oncely_test_'
 
 export async function startTestRun(url: string): Promise<TestRun> {
   const run = randomBytes(4).toString('hex')
-  const client = new Client({ connectionString: url })
+  // The session is what a run is known to be alive by, in every database of the server.
+  const client = new Client({ connectionString: url, application_name: PREFIX + run })
   client.on('error', () => undefined)
   await client.connect()
-  // Held until the session ends, whatever ends it: a run without it is over.
-  await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [PREFIX + run])
-  await dropFinishedRuns(client)
-  await createTemplate(client, url, `${PREFIX}${run}_template`)
+  try {
+    await dropFinishedRuns(client)
+    await createTemplate(client, url, `${PREFIX}${run}_template`)
+  } catch (cause) {
+    await client.end()
+    throw new OncelyError('database_refused', `no database for tests: ${String(cause)}`, { cause })
+  }
   return {
     env: { ONCELY_TEST_SERVER: url, ONCELY_TEST_RUN: PREFIX + run },
     async end() {
@@ -60,17 +65,10 @@ async function createTemplate(client: Client, url: string, name: string): Promis
 async function dropFinishedRuns(client: Client): Promise<void> {
   const { rows } = await client.query<{ run: string }>(
     `select distinct substring(datname from '^${PREFIX}[0-9a-f]{8}') as run
-     from pg_database where datname ~ '^${PREFIX}[0-9a-f]{8}_'`,
+     from pg_database where datname ~ '^${PREFIX}[0-9a-f]{8}_'
+     except select application_name from pg_stat_activity`,
   )
-  for (const { run } of rows) {
-    const lock = await client.query<{ free: boolean }>(
-      'select pg_try_advisory_lock(hashtextextended($1, 0)) as free',
-      [run],
-    )
-    if (!lock.rows[0]?.free) continue
-    await dropDatabases(client, run)
-    await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [run])
-  }
+  for (const { run } of rows) await dropDatabases(client, run)
 }
 
 async function dropDatabases(client: Client, run: string): Promise<void> {

@@ -30,7 +30,7 @@ describe('the four branches', () => {
     strictEqual(runs, 1)
   })
 
-  it('conflict: another fingerprint under the key learns nothing', async () => {
+  it('A3: conflict: another fingerprint under the key learns nothing', async () => {
     await idempotency.withIdempotency(scope, 'conflict', one, () => 'secret')
     const result = await idempotency.withIdempotency(scope, 'conflict', other, () => 'never')
     deepStrictEqual(result, { ok: false, kind: 'conflict' })

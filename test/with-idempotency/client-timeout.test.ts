@@ -70,6 +70,7 @@ describe('the client stops waiting for an answer (D3)', () => {
       impatient.withIdempotency(scope, 'refused', one, async (tx, context) => {
         // Gone by the time the function returns, so that the server would take the refusal.
         await withLockInTheWay(() => wait(tx).catch(() => undefined))
+        await sql`select 1`.execute(tx)
         return context.reject('unavailable')
       }),
     )

@@ -45,6 +45,17 @@ describe('statements that the function left behind', () => {
     deepStrictEqual((await host.left('behind')).notes, ['a', 'b', 'c'])
   })
 
+  it('are waited for where one follows the other, so that not half of them is committed', async () => {
+    const result = await idempotency.withIdempotency(scope, 'chain', one, (tx) => {
+      void (async () => {
+        for (const body of ['a', 'b', 'c', 'd']) await insert(tx, 'chain', body)
+      })()
+      return 'done'
+    })
+    strictEqual(result.kind, 'executed')
+    deepStrictEqual((await host.left('chain')).notes, ['a', 'b', 'c', 'd'])
+  })
+
   it('are waited for and undone when the function throws', async () => {
     const failure = new Error('no')
     let left: Promise<unknown> | undefined
@@ -95,6 +106,7 @@ describe('once the function has settled', () => {
       if (!kept) throw new Error('the function did not run')
       const { tx, context } = kept
       isClosed(await failureOf(insert(tx, key, 'late')))
+      isClosed(await failureOf(tx.introspection.getTables()))
       isClosed(await failureOf(tx.selectFrom('notes').selectAll().stream().next()))
       const event = { type: 'x', aggregateType: 'note', aggregateId: key, payload: 1 }
       for (const use of [

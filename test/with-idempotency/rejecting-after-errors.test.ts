@@ -29,6 +29,7 @@ const divide: Step = (tx) => sql`select 1 / 0`.execute(tx)
 const ask: Step = (tx) => sql`select 1`.execute(tx)
 const save: Step = (tx) => sql`savepoint mine`.execute(tx)
 const heal: Step = (tx) => sql`rollback to savepoint mine`.execute(tx)
+const nothingAtAll: Step = (tx) => sql.raw('-- nothing').execute(tx)
 const timeOut: Step = async (tx) => {
   await sql`set local statement_timeout = 1`.execute(tx)
   await sql`select pg_sleep(60)`.execute(tx)
@@ -69,6 +70,7 @@ describe('a rejection behind a swallowed error is an answer of the business, and
 describe('a rejection behind a swallowed error is not stored, and the error thrown,', () => {
   const cases: Record<string, [sqlState: string, Step[]]> = {
     'when it is a time-out, 57014': ['57014', [timeOut]],
+    'when a statement succeeded behind it all the same': ['57014', [timeOut, nothingAtAll]],
     'when it is a division by zero, 22012': ['22012', [divide]],
     'when it came first, with a unique violation behind it': ['22012', [divide, unique]],
     'when an integrity violation was healed before it': ['22012', [save, unique, heal, divide]],

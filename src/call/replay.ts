@@ -4,10 +4,10 @@ import { decodeResponse } from '../response/codec.ts'
 import type { Conflict, Expired, Rejected, Replayed } from '../result.ts'
 
 /**
- * What a committed record answers to a later call. The fingerprint comes first: to a caller who
+ * What a later call gets of a committed record. The fingerprint comes first: to a caller who
  * asks for something else, the record says nothing.
  */
-export function answer(
+export function replay(
   record: StoredRecord,
   fingerprint: Fingerprint,
 ): Conflict | Expired | Rejected<unknown> | Replayed<unknown> {
