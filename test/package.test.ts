@@ -32,7 +32,7 @@ describe('package.json', () => {
         type: 'module',
         sideEffects: false,
         dependencies: { 'fast-json-stable-stringify': '^2.1.0' },
-        peerDependencies: { kysely: '>=0.29.8 <0.30', pg: '^8.16.0' },
+        peerDependencies: { kysely: '>=0.29.8 <0.30', pg: '^8.23.1' },
         peerDependenciesMeta: { pg: { optional: true } },
       },
     )
