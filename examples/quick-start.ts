@@ -5,6 +5,7 @@ import { Pool } from 'pg'
 type Order = { id: string; sku: string; cents: number }
 
 const pool = new Pool({ connectionString: process.env['DATABASE_URL'] })
+pool.on('connect', (client) => client.on('error', console.error)) // unheard, it ends the process
 export const db = new Kysely<{ orders: Order }>({ dialect: new PostgresDialect({ pool }) })
 const idempotency = createIdempotency(db)
 

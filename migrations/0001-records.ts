@@ -15,7 +15,7 @@ export function records(schema: string): Migration {
     async up(db: Kysely<unknown>) {
       // A tombstone keeps key,
       // fingerprint and resource; the response goes. Only indexed columns set by the claim are
-      // indexed, so that storing the response stays a HOT update.
+      // indexed, so that storing the response can be a HOT update.
       await sql`
         create table ${table} (
           ${text200('tenant')},

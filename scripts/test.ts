@@ -1,8 +1,9 @@
 // `npm test`: starts a server, or uses the one that is named, and runs the test files on it.
 // `npm test -- test/records/expire.test.ts` runs only that one.
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
+import { join } from 'node:path'
 
 import { isOncelyError } from '../src/errors.ts'
 import { checkServer } from '../src/postgres/server.ts'
@@ -12,28 +13,33 @@ import { startTestRun } from '../test/support/test-run.ts'
 const patterns = process.argv.slice(2)
 const files = globSync(patterns.length > 0 ? patterns : 'test/**/*.test.ts').sort()
 
+let runner: ChildProcess | undefined
+let interrupted: NodeJS.Signals | undefined
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  // What was started is still to be put away, whenever the signal comes.
+  process.on(signal, () => {
+    interrupted = signal
+    runner?.kill(signal)
+  })
+}
+
 async function runTests(url: string): Promise<number> {
   await checkServer(url)
   const run = await startTestRun(url)
   try {
-    const runner = spawn(
-      process.execPath,
-      ['--import', 'tsx', '--test', '--test-timeout=120000', ...files],
-      {
-        stdio: 'inherit',
-        env: { ...process.env, ...run.env },
-      },
-    )
-    for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, () => runner.kill())
+    if (interrupted) return 1
+    const imports = ['--import', 'tsx', '--import', './test/support/end-with-owner.ts']
+    runner = spawn(process.execPath, [...imports, '--test', '--test-timeout=120000', ...files], {
+      stdio: ['pipe', 'inherit', 'inherit'],
+      env: { ...process.env, ...run.env },
+      cwd: join(import.meta.dirname, '..'),
+    })
     const [code] = (await once(runner, 'exit')) as [number | null]
     return code ?? 1
   } finally {
     await run.end()
   }
 }
-
-// The test files get the terminal's Ctrl-C themselves; their databases are still to be dropped.
-process.on('SIGINT', () => undefined)
 
 if (files.length === 0) {
   console.error(`no test files found: ${patterns.join(' ')}`)
@@ -42,7 +48,7 @@ if (files.length === 0) {
   try {
     const server = await startTestServer()
     try {
-      process.exitCode = await runTests(server.url)
+      process.exitCode = interrupted ? 1 : await runTests(server.url)
     } finally {
       await server.stop()
     }

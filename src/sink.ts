@@ -84,7 +84,7 @@ export function createSink<DB>(db: Kysely<DB>, options: SinkOptions): Sink<DB> {
         }
         const lent = new LentTransaction(trx)
         const value = await lent.use(apply)
-        await lent.throwIfAborted(own)
+        if (lent.firstError) throw lent.firstError.error
         return { end: 'commit', outcome: { kind: 'applied', value } }
       })
     },

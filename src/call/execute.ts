@@ -47,27 +47,28 @@ export async function execute<DB>(
       call.settle()
     }
   })
-  if (isRejection(returned)) refuseRefusalBehind(lent.firstError)
-  else await lent.throwIfAborted(own)
+  refuseOutcomeBehind(lent.firstError, returned)
   const rejection = call.rejectionIn(returned)
   const { bytes: response, value } = encodeResponse(rejection ? rejection.value : returned)
   const identity = { tenant, actor, operation, key, attempt }
   if (rejection) {
     await undo(own, savepoint)
-    await store(own, { ...identity, state: 'rejected', response, events: [] }, lent)
+    await store(own, { ...identity, state: 'rejected', response, events: [] })
     return { ok: false, kind: 'rejected', refusal: value, replayed: false }
   }
   const { events, madeResource: resource } = call
-  await store(own, { ...identity, state: 'completed', response, events, resource }, lent)
+  await store(own, { ...identity, state: 'completed', response, events, resource })
   return { ok: true, kind: 'executed', value }
 }
 
 /**
- * The savepoint would heal any error, a time-out too. Only a violated constraint is an answer of the
- * business; a refusal behind anything else would make a passing fault final.
+ * A function that swallows the failure of a statement has no outcome. Only a violated constraint is
+ * an answer of the business, behind which it may refuse: our savepoint would heal any error, and a
+ * refusal behind a time-out would make a passing fault final.
  */
-function refuseRefusalBehind(first: LentTransaction<unknown>['firstError']): void {
-  if (first && !isIntegrityViolation(first.error)) throw first.error
+function refuseOutcomeBehind(first: LentTransaction<unknown>['firstError'], returned: unknown) {
+  if (!first || (isRejection(returned) && isIntegrityViolation(first.error))) return
+  throw first.error
 }
 
 async function undo(own: OwnTables, savepoint: RawBuilder<unknown>): Promise<void> {
@@ -79,13 +80,8 @@ async function undo(own: OwnTables, savepoint: RawBuilder<unknown>): Promise<voi
   }
 }
 
-async function store<DB>(
-  own: OwnTables,
-  completion: Completion,
-  lent: LentTransaction<DB>,
-): Promise<void> {
-  if (await complete(own, completion)) return
-  throw lent.firstError ? lent.firstError.error : claimLost()
+async function store(own: OwnTables, completion: Completion): Promise<void> {
+  if (!(await complete(own, completion))) throw claimLost()
 }
 
 function claimLost(cause?: unknown): OncelyError {

@@ -11,15 +11,23 @@ import type {
   RootOperationNode,
 } from 'kysely'
 
+/** Who is asked before each query, and told of each that failed. */
+export interface Guard {
+  /** Throws when nothing may run any more. */
+  admit(): void
+  failed(error: unknown): void
+}
+
 /**
- * An executor that asks before each query whether it may run. Kysely's own check, after the end of
- * a transaction, throws an error that nobody can tell from others.
+ * An executor under guard. It sees what the caller sees, such as a query given up by an AbortSignal
+ * that goes on at the server. Kysely's own check, after the end of a transaction, throws an error
+ * that nobody can tell from others.
  */
 export class GuardedExecutor implements QueryExecutor {
   readonly #inner: QueryExecutor
-  readonly #guard: () => void
+  readonly #guard: Guard
 
-  constructor(inner: QueryExecutor, guard: () => void) {
+  constructor(inner: QueryExecutor, guard: Guard) {
     this.#inner = inner
     this.#guard = guard
   }
@@ -44,8 +52,13 @@ export class GuardedExecutor implements QueryExecutor {
     query: CompiledQuery<Row>,
     options?: AbortableQueryOptions,
   ): Promise<QueryResult<Row>> {
-    this.#guard()
-    return this.#inner.executeQuery(query, options)
+    this.#guard.admit()
+    try {
+      return await this.#inner.executeQuery(query, options)
+    } catch (error) {
+      this.#guard.failed(error)
+      throw error
+    }
   }
 
   async *stream<Row>(
@@ -53,15 +66,20 @@ export class GuardedExecutor implements QueryExecutor {
     chunkSize: number,
     options?: AbortableOperationOptions,
   ): AsyncIterableIterator<QueryResult<Row>> {
-    this.#guard()
-    yield* this.#inner.stream(query, chunkSize, options)
+    this.#guard.admit()
+    try {
+      yield* this.#inner.stream(query, chunkSize, options)
+    } catch (error) {
+      this.#guard.failed(error)
+      throw error
+    }
   }
 
   async provideConnection<T>(
     consumer: (connection: DatabaseConnection) => Promise<T>,
     options?: AbortableOperationOptions,
   ): Promise<T> {
-    this.#guard()
+    this.#guard.admit()
     return this.#inner.provideConnection(consumer, options)
   }
 

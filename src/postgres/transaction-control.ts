@@ -26,7 +26,7 @@ export function transactionControl(statement: string): TransactionControl {
 const word = /[a-z_][\w$]*/iy
 const space = /\s+/y
 const emptyStatements = /[\s;]+/y
-const lineComment = /--[^\n]*/y
+const lineComment = /--[^\n\r]*/y
 
 function firstWords(statement: string): string[] {
   const words: string[] = []

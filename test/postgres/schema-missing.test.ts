@@ -52,7 +52,7 @@ describe('a schema that is not ready', () => {
     deepStrictEqual((await host.left('no outbox')).notes, [])
   })
 
-  // Columns of the claim, of the response, and of the read.
+  // A column of the claim, and two of the response.
   for (const column of ['attempt', 'resource_type', 'response']) {
     it(`lacks a column, ${column}: schema_outdated, and what to run`, async () => {
       const schema = `without_${column}`

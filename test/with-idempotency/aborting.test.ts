@@ -51,18 +51,37 @@ describe('an AbortSignal cancels a statement of the function', () => {
     strictEqual(await failureOfAborted('thrown', reason, (statement) => statement), reason)
   })
 
-  it('which swallows it: the call fails as PostgreSQL did', async () => {
-    const failure = await failureOfAborted('swallowed', new Error('hung up'), async (statement) => {
+  it('which swallows it: the call fails with what the function saw', async () => {
+    const reason = new Error('hung up')
+    const failure = await failureOfAborted('swallowed', reason, async (statement) => {
       await statement.catch(() => undefined)
       return 'done'
     })
-    strictEqual((failure as { code: string }).code, '57014')
+    strictEqual(failure, reason)
   })
 
-  it('before it was sent: the function may go on', async () => {
+  it('that PostgreSQL goes on with: what the function took for failed is not committed', async () => {
+    const reason = new Error('too late')
+    const failure = await failureOf(
+      idempotency.withIdempotency(scope, 'ignored', one, async (tx, context) => {
+        const abort = new AbortController()
+        const values = { key: context.key, body: 'note' }
+        const insert = tx.insertInto('notes').values(values).execute({ signal: abort.signal })
+        abort.abort(reason)
+        await insert.catch(() => undefined)
+        return 'gave up'
+      }),
+    )
+    strictEqual(failure, reason)
+    deepStrictEqual(await host.left('ignored'), nothing)
+  })
+
+  it('before it was sent, which a savepoint of the function makes good', async () => {
     const result = await idempotency.withIdempotency(scope, 'unsent', one, async (tx, context) => {
+      await sql`savepoint mine`.execute(tx)
       const statement = tx.selectFrom('notes').selectAll()
       await failureOf(statement.execute({ signal: AbortSignal.abort(new Error('too late')) }))
+      await sql`rollback to savepoint mine`.execute(tx)
       return writeNote(tx, context)
     })
     deepStrictEqual(result, { ok: true, kind: 'executed', value: 'note' })

@@ -13,7 +13,6 @@ import {
   one,
   scope,
   writeNote,
-  written,
 } from '../support/notes-host.ts'
 
 type Tx = Transaction<NotesDatabase>
@@ -62,13 +61,12 @@ describe('a function that tries to end its transaction', () => {
     })
   }
 
-  it('may go on when it swallows that: its transaction is as it was', async () => {
-    const result = await idempotency.withIdempotency(scope, 'goes on', one, async (tx, context) => {
+  it('fails with that also when it swallows it and goes on', async () => {
+    const failure = await failureOfCall('goes on', async (tx, context) => {
       await sql`commit`.execute(tx).catch(() => undefined)
       return writeNote(tx, context)
     })
-    strictEqual(result.kind, 'executed')
-    deepStrictEqual(await host.left('goes on'), written)
+    strictEqual(isOncelyError(failure) && failure.code, 'transaction_control')
   })
 
   it('may use savepoints of its own', async () => {

@@ -97,12 +97,13 @@ describe('a stream of the function', () => {
     deepStrictEqual((await host.left('behind')).notes, ['note'])
   })
 
-  it('that waits behind one left open never starts', async () => {
+  it('that waits behind one left open never starts, which fails the call', async () => {
     const second: Promise<unknown>[] = []
-    await idempotency.withIdempotency(scope, 'second', one, async (tx) => {
+    const call = idempotency.withIdempotency(scope, 'second', one, async (tx) => {
       await numbers(tx).next()
       second.push(failureOf(numbers(tx).next()))
     })
+    isClosed(await failureOf(call))
     isClosed(await second[0])
   })
 

@@ -99,7 +99,7 @@ describe('a function that swallows the error of a statement and returns', () => 
     }))
 })
 
-describe('a swallowed error that leaves the transaction in order', () => {
+describe('a swallowed error that the function undid', () => {
   it("is the function's own affair: healed by a savepoint of its own", async () => {
     const result = await idempotency.withIdempotency(scope, 'healed', one, async (tx, context) => {
       await writeNote(tx, context, 'a')
@@ -123,18 +123,21 @@ describe('a swallowed error that leaves the transaction in order', () => {
     strictEqual(result.kind, 'executed')
     deepStrictEqual((await host.left('at last')).notes, ['note'])
   })
+})
 
-  it("is the function's own affair: it never reached the database", async () => {
+describe('a swallowed error of the driver alone', () => {
+  it('fails the call as well: the function is wrong about what is committed', async () => {
     const circular: { self?: unknown } = {}
     circular.self = circular
     const failures: unknown[] = []
-    const result = await idempotency.withIdempotency(scope, 'unsent', one, async (tx, context) => {
-      await writeNote(tx, context)
-      await swallow(sql`select ${circular}`.execute(tx), failures)
-      return 'ok'
-    })
-    strictEqual(failures.length, 1)
-    strictEqual(result.kind, 'executed')
-    deepStrictEqual((await host.left('unsent')).notes, ['note'])
+    const failure = await failureOf(
+      idempotency.withIdempotency(scope, 'unsent', one, async (tx, context) => {
+        await writeNote(tx, context)
+        await swallow(sql`select ${circular}`.execute(tx), failures)
+        return 'ok'
+      }),
+    )
+    deepStrictEqual(failures, [failure])
+    deepStrictEqual(await host.left('unsent'), nothing)
   })
 })
