@@ -30,8 +30,8 @@ async function runTests(url: string): Promise<number> {
     if (interrupted) return 1
     const imports = ['--import', 'tsx', '--import', './test/support/end-with-owner.ts']
     runner = spawn(process.execPath, [...imports, '--test', '--test-timeout=120000', ...files], {
-      stdio: ['pipe', 'inherit', 'inherit'],
-      env: { ...process.env, ...run.env },
+      stdio: 'inherit',
+      env: { ...process.env, ...run.env, ONCELY_TEST_OWNER: String(process.pid) },
       cwd: join(import.meta.dirname, '..'),
     })
     const [code] = (await once(runner, 'exit')) as [number | null]
