@@ -1,0 +1,89 @@
+/** One project of somebody else's, on the packed tarball. */
+export interface Project {
+  readonly name: string
+  /** Written into the project; npm's own files come from npm. */
+  readonly files: Readonly<Record<string, string>>
+  /** Packages beside oncely, kysely and pg. */
+  readonly packages: readonly string[]
+  /** Run in the project one after the other; the last one runs the program. */
+  readonly commands: readonly (readonly string[])[]
+}
+
+const typescript = ['typescript@6.0.3', '@types/pg@8.23.1', '@types/node@24.19.4']
+const esbuild = ['npx', 'esbuild', '--bundle', '--platform=node', '--format=esm']
+
+function tsconfig(options: Record<string, unknown>): string {
+  const always = { strict: true, exactOptionalPropertyTypes: true, target: 'es2023' }
+  return JSON.stringify({
+    compilerOptions: { ...always, types: ['node'], outDir: 'out', ...options },
+    files: ['program.ts'],
+  })
+}
+
+/** The imports of the program as CommonJS has them, and no await at the top. */
+function commonJs(script: string): string {
+  const required = script.replaceAll(/^import (.+) from (".+");$/gm, 'const $1 = require($2)')
+  return `(async () => {\n${required}\n})()`
+}
+
+/**
+ * @param program - the program in TypeScript.
+ * @param script - the same without types, an ES module.
+ */
+export function projects(program: string, script: string): readonly Project[] {
+  return [
+    {
+      name: 'TypeScript, strict, NodeNext, libraries checked',
+      files: {
+        'program.ts': program,
+        'tsconfig.json': tsconfig({ module: 'nodenext', skipLibCheck: false }),
+      },
+      packages: typescript,
+      commands: [
+        ['npx', 'tsc'],
+        ['node', 'out/program.js'],
+      ],
+    },
+    {
+      name: 'TypeScript, strict, Bundler',
+      files: {
+        'program.ts': program,
+        'tsconfig.json': tsconfig({ module: 'preserve', noEmit: true }),
+      },
+      packages: [...typescript, 'esbuild@0.28.2'],
+      commands: [
+        ['npx', 'tsc'],
+        [...esbuild, '--packages=external', '--outfile=out/program.js', 'program.ts'],
+        ['node', 'out/program.js'],
+      ],
+    },
+    {
+      name: 'JavaScript, ES modules',
+      files: { 'program.js': script },
+      packages: [],
+      commands: [['node', 'program.js']],
+    },
+    {
+      name: 'JavaScript, CommonJS through require',
+      files: { 'program.cjs': commonJs(script) },
+      packages: [],
+      commands: [['node', 'program.cjs']],
+    },
+    {
+      name: 'bundled whole by esbuild, run where there is no package',
+      files: { 'program.js': script },
+      packages: ['esbuild@0.28.2'],
+      commands: [
+        [
+          ...esbuild,
+          // pg is CommonJS and asks for node's own modules by require.
+          '--banner:js=import{createRequire}from"node:module";const require=createRequire("/");',
+          '--external:pg-native',
+          '--outfile=../bundle/program.mjs',
+          'program.js',
+        ],
+        ['node', '../bundle/program.mjs'],
+      ],
+    },
+  ]
+}
