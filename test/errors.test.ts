@@ -135,6 +135,12 @@ describe('the list of codes', () => {
     ok(codes.length >= 19 && codes.includes('not_json'), codes.join())
   })
 
+  it('has a row in docs/errors.md for every code, and for no other', () => {
+    const page = readFileSync(join(import.meta.dirname, '../docs/errors.md'), 'utf8')
+    const rows = [...page.matchAll(/^\| `([a-z_]+)` +\|/gm)].map(([, code]) => code)
+    deepStrictEqual([...new Set(rows)].sort(), codes.toSorted())
+  })
+
   it('explains every code, and only codes that there are', () => {
     deepStrictEqual([...new Set(explained)].sort(), codes.sort())
   })
