@@ -74,12 +74,17 @@ try {
     { filename: string; unpackedSize: number },
   ]
   console.log(`installed size: ${unpackedSize} bytes`)
+  // Whether every entry point resolves, and to the right types; CommonJS requires the ES modules.
+  const tarball = join(folder, filename)
+  run(['publint', 'run', tarball, '--strict'], root)
+  run(['attw', tarball, '--profile', 'esm-only'], root)
+  console.log('ok: publint and attw')
   const program = readFileSync(join(import.meta.dirname, 'program.ts'), 'utf8')
   const { code } = transformSync(program, { loader: 'ts', format: 'esm', target: 'es2023' })
   const all = projects(program, code)
   for (const [index, project] of all.entries()) {
     const url = await newDatabase(server.url, `oncely_consumer_${index}`)
-    const problem = live(project, join(folder, `project-${index}`), join(folder, filename), url)
+    const problem = live(project, join(folder, `project-${index}`), tarball, url)
     console.log(`${problem === undefined ? 'ok' : 'FAILED'}: ${project.name}`)
     if (problem !== undefined) console.log(problem)
     failed += problem === undefined ? 0 : 1
