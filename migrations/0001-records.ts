@@ -13,9 +13,8 @@ export function records(schema: string): Migration {
 
   return {
     async up(db: Kysely<unknown>) {
-      // A tombstone keeps key,
-      // fingerprint and resource; the response goes. Only indexed columns set by the claim are
-      // indexed, so that storing the response can be a HOT update.
+      // A tombstone keeps key, fingerprint and resource; the response goes. Only columns that the
+      // claim sets are indexed, so that storing the response can be a HOT update.
       await sql`
         create table ${table} (
           ${text200('tenant')},

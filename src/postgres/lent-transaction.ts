@@ -3,7 +3,7 @@ import type { ConnectionProvider, DatabaseConnection, QueryExecutor, Transaction
 import { OncelyError } from '../errors.ts'
 import { GuardedExecutor } from './guarded-executor.ts'
 import { OpenStreams, transactionClosed } from './open-streams.ts'
-import { transactionControl } from './transaction-control.ts'
+import { type TransactionControl, transactionControl } from './transaction-control.ts'
 import { withExecutor } from './with-executor.ts'
 
 /**
@@ -14,6 +14,7 @@ import { withExecutor } from './with-executor.ts'
 export class LentTransaction<DB> {
   readonly #tx: Transaction<DB>
   #firstError: { readonly error: unknown } | undefined
+  #undoable = true
   #closed = false
   readonly #underWay = new Set<Promise<unknown>>()
   readonly #streams = new OpenStreams()
@@ -86,13 +87,22 @@ export class LentTransaction<DB> {
     }
   }
 
+  /**
+   * Rolling back to a savepoint undoes a failed statement, if the savepoint is the older of the two.
+   * PostgreSQL sets none behind an error of its own, but does behind one of the driver alone.
+   */
+  #noteSavepoint(control: TransactionControl): void {
+    if (control === 'sets a savepoint' && this.#firstError) this.#undoable = false
+    if (control === 'rolls back to a savepoint' && this.#undoable) this.#firstError = undefined
+  }
+
   #watched(connection: DatabaseConnection, abandon: () => void): DatabaseConnection {
     return {
       executeQuery: async (query, options) => {
         const control = transactionControl(query.sql)
         if (control === 'ends') throw notYours()
         const result = await connection.executeQuery<never>(query, options)
-        if (control === 'rolls back to a savepoint') this.#firstError = undefined
+        this.#noteSavepoint(control)
         return result
       },
       streamQuery: (query, chunkSize, options) =>

@@ -1,5 +1,5 @@
 /** What a statement does to the transaction it runs in, as far as its first words tell. */
-export type TransactionControl = 'ends' | 'rolls back to a savepoint' | 'none'
+export type TransactionControl = 'ends' | 'sets a savepoint' | 'rolls back to a savepoint' | 'none'
 
 /**
  * Reads the first words of a statement. What a business function writes behind the end of its
@@ -12,6 +12,8 @@ export function transactionControl(statement: string): TransactionControl {
     case 'commit':
     case 'end':
       return 'ends'
+    case 'savepoint':
+      return 'sets a savepoint'
     case 'prepare':
       return second === 'transaction' ? 'ends' : 'none'
     case 'rollback': {

@@ -34,7 +34,7 @@ describe('which parameters a fingerprint takes for the same', () => {
     strictEqual(digest({ a: 1, '\u00e4': 3, B: 2 }), digestOf['{"B":2,"a":1,"\u00e4":3}'])
   })
 
-  it('B4: plain objects without a prototype or of another realm are as good as any', () => {
+  it('B4: plain objects without a prototype or of another realm are as good as others', () => {
     same(Object.assign(Object.create(null) as object, { a: [1] }), { a: [1] })
     same(runInNewContext('({ a: [1, { b: 2 }] })'), { a: [1, { b: 2 }] })
   })

@@ -29,10 +29,10 @@ const statements: Record<string, readonly string[]> = {
     'rollback /* x */ transaction -- y\n to savepoint m',
     `${comments}rollback to m`,
   ],
+  'sets a savepoint': ['savepoint m', '/* a */ SAVEPOINT m'],
   none: [
     '',
     'select 1',
-    'savepoint m',
     'release m',
     "select 'commit'",
     '/* commit */ select 1',

@@ -76,6 +76,24 @@ describe('an AbortSignal cancels a statement of the function', () => {
     deepStrictEqual(await host.left('ignored'), nothing)
   })
 
+  it('that PostgreSQL goes on with, and a later savepoint does not undo: nothing is committed', async () => {
+    const reason = new Error('too late')
+    const failure = await failureOf(
+      idempotency.withIdempotency(scope, 'later', one, async (tx, context) => {
+        const abort = new AbortController()
+        const values = { key: context.key, body: 'note' }
+        const insert = tx.insertInto('notes').values(values).execute({ signal: abort.signal })
+        abort.abort(reason)
+        await insert.catch(() => undefined)
+        await sql`savepoint mine`.execute(tx)
+        await sql`rollback to savepoint mine`.execute(tx)
+        return 'gave up'
+      }),
+    )
+    strictEqual(failure, reason)
+    deepStrictEqual(await host.left('later'), nothing)
+  })
+
   it('before it was sent, which a savepoint of the function makes good', async () => {
     const result = await idempotency.withIdempotency(scope, 'unsent', one, async (tx, context) => {
       await sql`savepoint mine`.execute(tx)
