@@ -1,17 +1,19 @@
 import { type Kysely, sql } from 'kysely'
-import type { Migration } from 'kysely/migration'
 
+import type { TableMigration } from './table-migration.ts'
 import { text200 } from './text.ts'
 
 /**
  * One row for each (scope, key). Everything rests on the primary key, so its columns compare by
  * byte: a changed collation library must not corrupt the index.
  */
-export function records(schema: string): Migration {
+export function records(schema: string): TableMigration {
   const table = sql.id(schema, 'records')
   const refuseUnfinished = sql.id(schema, 'records_refuse_unfinished')
 
   return {
+    tables: ['records'],
+
     async up(db: Kysely<unknown>) {
       // A tombstone keeps key, fingerprint and resource; the response goes. Only columns that the
       // claim sets are indexed, so that storing the response can be a HOT update.

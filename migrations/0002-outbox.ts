@@ -1,16 +1,18 @@
 import { type Kysely, sql } from 'kysely'
-import type { Migration } from 'kysely/migration'
 
+import type { TableMigration } from './table-migration.ts'
 import { text200 } from './text.ts'
 
 /**
  * Events committed with the write. The columns that describe the event are named as Debezium's
  * outbox event router expects them; those behind `created_at` belong to the relay.
  */
-export function outbox(schema: string): Migration {
+export function outbox(schema: string): TableMigration {
   const table = sql.id(schema, 'outbox')
 
   return {
+    tables: ['outbox'],
+
     async up(db: Kysely<unknown>) {
       // json and not jsonb: what is published must be what was written, to the byte.
       await sql`

@@ -1,14 +1,16 @@
 import { type Kysely, sql } from 'kysely'
-import type { Migration } from 'kysely/migration'
 
+import type { TableMigration } from './table-migration.ts'
 import { text200 } from './text.ts'
 
 /** What a receiver has applied: one row an event, and the last sequence of each aggregate. */
-export function sink(schema: string): Migration {
+export function sink(schema: string): TableMigration {
   const table = sql.id(schema, 'sink')
   const sequences = sql.id(schema, 'sink_sequences')
 
   return {
+    tables: ['sink', 'sink_sequences'],
+
     async up(db: Kysely<unknown>) {
       // An event id is text: events also come from senders that do not use UUIDs.
       await sql`

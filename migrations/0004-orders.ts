@@ -1,16 +1,18 @@
 import { type Kysely, sql } from 'kysely'
-import type { Migration } from 'kysely/migration'
 
+import type { TableMigration } from './table-migration.ts'
 import { text200 } from './text.ts'
 
 /**
  * The reference business, a set of its own that a host does not get unasked. Its second unique
  * constraint is the last line of defence: should the record be lost, the order is still placed once.
  */
-export function orders(schema: string): Migration {
+export function orders(schema: string): TableMigration {
   const table = sql.id(schema, 'orders')
 
   return {
+    tables: ['orders'],
+
     async up(db: Kysely<unknown>) {
       await sql`
         create table ${table} (

@@ -4,9 +4,10 @@ import { records } from './0001-records.ts'
 import { outbox } from './0002-outbox.ts'
 import { sink } from './0003-sink.ts'
 import { orders } from './0004-orders.ts'
+import type { TableMigration } from './table-migration.ts'
 
 /** A migration for the schema it is given; the name is what the bookkeeping table remembers. */
-type MigrationSet = Readonly<Record<string, (schema: string) => Migration>>
+export type MigrationSet = Readonly<Record<string, (schema: string) => TableMigration>>
 
 // Listed by hand: a bundler cannot follow a folder that is read at run time.
 /** The tables of the library. */

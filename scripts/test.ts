@@ -6,7 +6,7 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { isOncelyError } from '../src/errors.ts'
-import { checkServer } from '../src/postgres/server.ts'
+import { checkConnection } from '../src/postgres/server.ts'
 import { startTestServer } from '../test/support/database-server.ts'
 import { startTestRun } from '../test/support/test-run.ts'
 
@@ -24,7 +24,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 async function runTests(url: string): Promise<number> {
-  await checkServer(url)
+  await checkConnection(url)
   const run = await startTestRun(url)
   try {
     if (interrupted) return 1

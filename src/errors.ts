@@ -24,11 +24,14 @@
  * The database is not as it should be; nothing is left of the call:
  * - `transaction_not_started`: no connection, or no transaction on it; `cause` has the driver's error.
  * - `schema_missing`, `schema_outdated`: run `oncely migrate`.
+ * - `schema_newer`: a newer version of oncely has migrated the schema; upgrade the package.
+ * - `access_denied`: the role lacks a right; `oncely migrate grants` prints what it needs.
  * - `database_unreachable`, `database_refused`, `server_too_old`: found when a command connects.
  * - `driver_missing`: a command needs the package `pg`, which is optional otherwise.
  * - `migration_failed`: a migration could not be applied; `cause` has the error.
  */
 export type OncelyErrorCode =
+  | 'access_denied'
   | 'claim_lost'
   | 'database_refused'
   | 'database_unreachable'
@@ -45,6 +48,7 @@ export type OncelyErrorCode =
   | 'outcome_unknown'
   | 'rejection_not_returned'
   | 'schema_missing'
+  | 'schema_newer'
   | 'schema_outdated'
   | 'server_too_old'
   | 'transaction_aborted'

@@ -8,7 +8,7 @@ import { isOncelyError } from 'oncely'
 import { migrateToLatest } from 'oncely/migrations'
 
 import type { DB } from '../../codegen/db.ts'
-import { checkServer } from '../../src/postgres/server.ts'
+import { checkConnection } from '../../src/postgres/server.ts'
 import { givenServer } from '../../test/support/database-server.ts'
 import { startEmbeddedServer } from '../../test/support/embedded-server.ts'
 import { title, verdict } from './print.ts'
@@ -47,7 +47,7 @@ async function countAll(db: Kysely<DB>): Promise<boolean> {
 }
 
 async function run(url: string): Promise<boolean> {
-  await checkServer(url)
+  await checkConnection(url)
   const stage = openStage(url, `oncely_demo_${randomBytes(4).toString('hex')}`)
   for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
     process.once(signal, () => void stage.clear().finally(() => process.exit(code)))

@@ -1,23 +1,36 @@
 #!/usr/bin/env node
 import { isOncelyError } from '../errors.ts'
+import { doctor } from './doctor.ts'
+import { migrateDown } from './down.ts'
+import { grants } from './grants.ts'
 import { migrate } from './migrate.ts'
+import { migrateStatus } from './status.ts'
+import { usage } from './usage.ts'
 
-const usage = `usage: oncely migrate [--url URL] [--schema NAME] [--with-orders]
+/** Each answers with the exit code. */
+const commands: Readonly<Record<string, (args: string[]) => number | Promise<number>>> = {
+  migrate,
+  'migrate status': migrateStatus,
+  'migrate down': migrateDown,
+  'migrate grants': grants,
+  doctor,
+}
 
-Creates the tables of oncely, or brings them up to date.
+/** The command by its first two words, or by its first. */
+function commandOf([first = '', second = '', ...rest]: string[]): [name: string, args: string[]] {
+  const both = `${first} ${second}`
+  if (both in commands) return [both, rest]
+  return [first, second === '' ? rest : [second, ...rest]]
+}
 
-  --url URL       the database to migrate, as postgres://user:password@host:port/name;
-                  DATABASE_URL unless given
-  --schema NAME   the schema for the tables (idem)
-  --with-orders   also the reference orders table
-`
-
-const [command, ...args] = process.argv.slice(2)
+const words = process.argv.slice(2)
+const [name, args] = commandOf(words)
 try {
-  if (command === 'help' || ['--help', '-h'].some((word) => process.argv.includes(word))) {
+  const command = commands[name]
+  if (name === 'help' || words.some((word) => word === '--help' || word === '-h')) {
     process.stdout.write(usage)
-  } else if (command === 'migrate') {
-    await migrate(args)
+  } else if (command) {
+    process.exitCode = await command(args)
   } else {
     process.stderr.write(usage)
     process.exitCode = 2

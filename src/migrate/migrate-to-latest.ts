@@ -1,20 +1,14 @@
-import { type Kysely, sql } from 'kysely'
-import { type MigrationResult, Migrator } from 'kysely/migration'
+import type { Kysely } from 'kysely'
 
-import {
-  bookkeeping,
-  coreMigrations,
-  migrationsFor,
-  ordersMigrations,
-} from '../../migrations/index.ts'
-import { isOncelyError, OncelyError } from '../errors.ts'
-import { checkSchema, DEFAULT_SCHEMA } from '../options.ts'
-import { enter } from '../postgres/enter.ts'
+import { checkNames, checkSchema, DEFAULT_SCHEMA } from '../options.ts'
+import { readBookkeeping } from './bookkeeping.ts'
+import { planUp } from './plan.ts'
+import { runPlan, scriptOf } from './run.ts'
 
 /** Which tables, and where. */
 export interface MigrateOptions {
   /**
-   * The schema to create the tables in; it is created if missing.
+   * The schema that the tables are in; it is created if missing.
    *
    * @defaultValue `'idem'`
    */
@@ -28,55 +22,44 @@ export interface MigrateOptions {
 }
 
 /**
- * Creates the tables or brings them up to date. A second run has nothing to do.
+ * Creates the tables or brings them up to date, in one transaction. A second run has nothing to do;
+ * several at once wait for each other, and one does the work.
  *
- * @param db - a Kysely on a direct connection, not through a transaction pooler: the lock that
- * keeps two migrators apart belongs to the session.
+ * @param db - a Kysely of a role that may create tables; or a transaction, such as a migration of
+ * the host's own is given, which is joined then.
  * @returns the names of the migrations that this run applied.
- * @throws OncelyError `migration_failed`, with the error as `cause`; that migration left nothing.
- * @throws OncelyError `invalid_options` for a name that no schema can have.
+ * @throws OncelyError `migration_failed`, with the error as `cause`; nothing of the run is left.
+ * @throws OncelyError `schema_newer` when a newer version of oncely has migrated the schema.
+ * @throws OncelyError `server_too_old`; `transaction_not_started`; `outcome_unknown` when the answer
+ * to COMMIT was lost: run it again. `invalid_options`.
  */
 export async function migrateToLatest<DB>(
   db: Kysely<DB>,
   options: MigrateOptions = {},
 ): Promise<readonly string[]> {
-  const schema = options.schema ?? DEFAULT_SCHEMA
+  const { schema, withOrders } = resolve(options)
+  return runPlan(db, schema, (state) => planUp(schema, state, withOrders))
+}
+
+/**
+ * What `migrateToLatest` would run, as a script for `psql`: for a database that only its
+ * administrators may change. Runs nothing.
+ *
+ * @returns an empty text when there is nothing to do.
+ * @throws OncelyError `schema_newer`, `server_too_old`, `invalid_options`.
+ */
+export async function migrationScript<DB>(
+  db: Kysely<DB>,
+  options: MigrateOptions = {},
+): Promise<string> {
+  const { schema, withOrders } = resolve(options)
+  const steps = await planUp(schema, await readBookkeeping(db, schema), withOrders)
+  return steps.length === 0 ? '' : scriptOf(steps)
+}
+
+function resolve(options: MigrateOptions): Required<MigrateOptions> {
+  checkNames(options, ['schema', 'withOrders'])
+  const { schema = DEFAULT_SCHEMA, withOrders = false } = options
   checkSchema(schema)
-  // The host's plugins would rename our columns.
-  const host = db.withoutPlugins()
-  const withOrders = options.withOrders === true || (await ordersApplied(host, schema))
-  const sets = withOrders ? [coreMigrations, ordersMigrations] : [coreMigrations]
-  const migrator = new Migrator({
-    ...bookkeeping,
-    db: host,
-    migrationTableSchema: schema,
-    provider: { getMigrations: () => Promise.resolve(migrationsFor(schema, sets)) },
-  })
-  const { error, results = [] } = await migrator.migrateToLatest()
-  if (error !== undefined) throw failed(error, results)
-  return results.map(({ migrationName }) => migrationName)
-}
-
-/** A migrator that does not know a migration the database has would take it for a corruption. */
-async function ordersApplied<DB>(db: Kysely<DB>, schema: string): Promise<boolean> {
-  const own = enter(db, schema)
-  const table = sql.id(schema, bookkeeping.migrationTableName)
-  const names = sql.join(Object.keys(ordersMigrations))
-  try {
-    const query = sql`select from ${table} where name in (${names})`.compile(own.tables)
-    return (await own.run(query)).rows.length > 0
-  } catch (error) {
-    if (isOncelyError(error) && error.code === 'schema_missing') return false
-    throw failed(error, [])
-  }
-}
-
-function failed(cause: unknown, results: readonly MigrationResult[]): OncelyError {
-  const name = results.find(({ status }) => status === 'Error')?.migrationName
-  const reason = cause instanceof Error ? cause.message : String(cause)
-  return new OncelyError(
-    'migration_failed',
-    name === undefined ? `migration failed: ${reason}` : `migration ${name} failed: ${reason}`,
-    { cause },
-  )
+  return { schema, withOrders }
 }

@@ -21,7 +21,7 @@ class OwnTables {
   /**
    * Executes one statement of ours.
    *
-   * @throws OncelyError `schema_missing` or `schema_outdated`; the driver's error otherwise.
+   * @throws OncelyError `schema_missing`, `schema_outdated` or `access_denied`; the driver's error otherwise.
    */
   async run<Row>(query: CompiledQuery<Row> | Compilable<Row>): Promise<QueryResult<Row>> {
     try {
@@ -40,6 +40,12 @@ class OwnTables {
       case SQLSTATE.undefinedColumn:
       case SQLSTATE.undefinedFunction:
         return new OncelyError('schema_outdated', `the tables are too old: ${migrate}`, { cause })
+      case SQLSTATE.insufficientPrivilege:
+        return new OncelyError(
+          'access_denied',
+          `the role has not every right on the schema '${this.#schema}': see \`oncely migrate grants\``,
+          { cause },
+        )
       default:
         return undefined
     }

@@ -4,25 +4,21 @@ import { OncelyError } from '../errors.ts'
 import { sqlState } from './sqlstate.ts'
 
 /** `insert … on conflict` is older, but what is tested starts with this one. */
-const OLDEST_VERSION = 14
+export const OLDEST_VERSION = 14
 
 /**
  * Connects to a server once, to say in one line what keeps a command from using it.
  *
  * @param url - a connection string, `postgres://user:password@host:port/database`.
- * @throws OncelyError `database_unreachable`, `database_refused` or `server_too_old`.
+ * @throws OncelyError `database_unreachable`, `database_refused` or `invalid_options`.
  */
-export async function checkServer(url: string): Promise<void> {
+export async function checkConnection(url: string): Promise<void> {
   const { Client } = await importPg()
   const client = clientFor(Client, url)
   // A connection lost while idle is found by the next use of it.
   client.on('error', () => undefined)
   try {
     await client.connect()
-    const { rows } = await client.query<{ version: number }>(
-      `select current_setting('server_version_num')::int as version`,
-    )
-    refuseOld(rows[0]?.version ?? 0)
   } catch (error) {
     throw connectionError(error, client)
   } finally {
@@ -59,7 +55,6 @@ export function refuseOld(versionNumber: number): void {
 }
 
 function connectionError(error: unknown, client: pg.Client): OncelyError {
-  if (error instanceof OncelyError) return error
   const where = `${client.host}:${client.port}`
   if (sqlState(error) !== undefined && error instanceof Error) {
     return new OncelyError(

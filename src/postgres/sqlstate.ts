@@ -4,6 +4,7 @@ export const SQLSTATE = {
   undefinedTable: '42P01',
   undefinedFunction: '42883',
   invalidSchemaName: '3F000',
+  insufficientPrivilege: '42501',
   invalidSavepoint: '3B001',
   noActiveTransaction: '25P01',
   lockNotAvailable: '55P03',

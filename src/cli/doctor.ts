@@ -1,0 +1,24 @@
+import { diagnose } from '../doctor/diagnose.ts'
+import { parse } from './arguments.ts'
+import { withDatabase } from './database.ts'
+
+/** `oncely doctor`. */
+export async function doctor(args: string[]): Promise<number> {
+  const options = { url: 'text', sweeper: 'flag', 'lock-timeout-ms': 'text' } as const
+  const { url, schema, sweeper, 'lock-timeout-ms': lockTimeout } = parse(args, options)
+  const { findings, notes } = await withDatabase(url, (db) =>
+    diagnose(db, {
+      schema,
+      sweeper,
+      ...(lockTimeout !== undefined && { lockTimeoutMs: Number(lockTimeout) }),
+    }),
+  )
+  for (const note of notes) process.stdout.write(`note: ${note}\n`)
+  for (const { problem, mend } of findings) {
+    process.stdout.write(`problem: ${problem}\n   mend: ${mend}\n`)
+  }
+  process.stdout.write(
+    findings.length === 0 ? `all is well in '${schema}'\n` : `problems: ${findings.length}\n`,
+  )
+  return findings.length === 0 ? 0 : 1
+}

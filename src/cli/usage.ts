@@ -1,0 +1,25 @@
+export const usage = `usage: oncely COMMAND [OPTIONS]
+
+  oncely migrate          creates the tables, or brings them up to date
+  oncely migrate status   lists the migrations, and whether they are applied
+  oncely migrate down     undoes the last migration, with every row of its tables
+  oncely migrate grants   prints the GRANTs for a role that may not change tables
+  oncely doctor           looks whether the database is fit; exits with 1 if not
+
+The database, for all but grants:
+  --url URL          as postgres://user:password@host:port/name; else the variable
+                     DATABASE_URL, else kysely.config.ts in this folder
+  --schema NAME      the schema of the tables (idem)
+
+migrate:
+  --with-orders      also the reference orders; also for grants
+  --dry-run          prints the SQL and runs nothing; also for migrate down
+migrate down:
+  --all              undoes every migration
+  --yes              does it; without it, says what data would go
+migrate grants:
+  --role NAME        the role of the application
+  --sweeper          also what a sweeper needs; also for doctor
+doctor:
+  --lock-timeout-ms  what the application sets as lockTimeoutMs (250)
+`

@@ -1,0 +1,82 @@
+import { sql } from 'kysely'
+
+import { bookkeeping } from '../../migrations/index.ts'
+import { OncelyError } from '../errors.ts'
+import { checkNames, checkSchema, DEFAULT_SCHEMA } from '../options.ts'
+import { textOf } from './statements.ts'
+
+/** What a role may do with a table. */
+export interface TableRights {
+  readonly table: string
+  readonly privileges: readonly ('select' | 'insert' | 'update' | 'delete')[]
+}
+
+/** Which role, and what it is for. */
+export interface GrantOptions {
+  /** The role that the application connects as. */
+  readonly role: string
+  /**
+   * The schema that the tables are in.
+   *
+   * @defaultValue `'idem'`
+   */
+  readonly schema?: string
+  /**
+   * Whether the role also sweeps: it may then delete records.
+   *
+   * @defaultValue false
+   */
+  readonly sweeper?: boolean
+  /**
+   * Whether the role also works with the reference orders.
+   *
+   * @defaultValue false
+   */
+  readonly withOrders?: boolean
+}
+
+/** The rights that the library uses at run time; none of them changes a table. */
+export function rightsFor({
+  sweeper = false,
+  withOrders = false,
+}: Pick<GrantOptions, 'sweeper' | 'withOrders'>): readonly TableRights[] {
+  return [
+    {
+      table: 'records',
+      privileges: ['select', 'insert', 'update', ...(sweeper ? (['delete'] as const) : [])],
+    },
+    { table: 'outbox', privileges: ['insert'] },
+    { table: 'sink', privileges: ['select', 'insert'] },
+    { table: 'sink_sequences', privileges: ['select', 'insert', 'update'] },
+    // For `oncely doctor` and `oncely migrate status`.
+    { table: bookkeeping.migrationTableName, privileges: ['select'] },
+    ...(withOrders
+      ? [{ table: 'orders', privileges: ['select', 'insert', 'update'] } as const]
+      : []),
+  ]
+}
+
+/**
+ * The statements that let a role without any right to change tables use the library.
+ *
+ * @throws OncelyError `invalid_options`.
+ */
+export function grants(options: GrantOptions): readonly string[] {
+  checkNames(options, ['role', 'schema', 'sweeper', 'withOrders'])
+  const { role, schema = DEFAULT_SCHEMA } = options
+  checkSchema(schema)
+  if (typeof role !== 'string' || role === '' || Buffer.byteLength(role) > 63) {
+    throw new OncelyError('invalid_options', 'role must be the name of a PostgreSQL role')
+  }
+  const statement = (rights: string, on: string) => `grant ${rights} on ${on} to ${quoted(role)}`
+  return [
+    statement('usage', `schema ${quoted(schema)}`),
+    ...rightsFor(options).map(({ table, privileges }) =>
+      statement(privileges.join(', '), quoted(schema, table)),
+    ),
+  ]
+}
+
+function quoted(...identifier: readonly string[]): string {
+  return textOf(sql.id(...identifier))
+}

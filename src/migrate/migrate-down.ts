@@ -1,0 +1,93 @@
+import { type Kysely, sql } from 'kysely'
+
+import { OncelyError } from '../errors.ts'
+import { checkNames, checkSchema, DEFAULT_SCHEMA } from '../options.ts'
+import { enter } from '../postgres/enter.ts'
+import { readBookkeeping } from './bookkeeping.ts'
+import { allMigrations, planDown, type Step } from './plan.ts'
+import { runPlan, scriptOf } from './run.ts'
+
+/** What is to be undone. */
+export interface MigrateDownOptions {
+  /**
+   * The schema that the tables are in.
+   *
+   * @defaultValue `'idem'`
+   */
+  readonly schema?: string
+  /**
+   * How many migrations to undo, the last applied one first; `Infinity` for all of them.
+   *
+   * @defaultValue 1
+   */
+  readonly steps?: number
+}
+
+/** A table that `migrateDown` would drop. */
+export interface DroppedTable {
+  readonly table: string
+  /** How many rows go with it. */
+  readonly rows: number
+}
+
+/**
+ * Undoes migrations, in one transaction: their tables are dropped, and every row in them. Keys open
+ * again, and what is emitted and not published is lost. `describeDown` says beforehand what goes.
+ *
+ * @returns the names of the migrations that were undone.
+ * @throws OncelyError as `migrateToLatest` does.
+ */
+export async function migrateDown<DB>(
+  db: Kysely<DB>,
+  options: MigrateDownOptions = {},
+): Promise<readonly string[]> {
+  const { schema, steps } = resolve(options)
+  return runPlan(db, schema, (state) => planDown(schema, state, steps))
+}
+
+/**
+ * What `migrateDown` would run, as a script for `psql`. Runs nothing.
+ *
+ * @returns an empty text when there is nothing to undo.
+ */
+export async function downScript<DB>(
+  db: Kysely<DB>,
+  options: MigrateDownOptions = {},
+): Promise<string> {
+  const { schema, steps } = resolve(options)
+  const plan = await planDown(schema, await readBookkeeping(db, schema), steps)
+  return plan.length === 0 ? '' : scriptOf(plan)
+}
+
+/** What `migrateDown` would drop, and how much is in it. Changes nothing. */
+export async function describeDown<DB>(
+  db: Kysely<DB>,
+  options: MigrateDownOptions = {},
+): Promise<readonly DroppedTable[]> {
+  const { schema, steps } = resolve(options)
+  const plan = await planDown(schema, await readBookkeeping(db, schema), steps)
+  const own = enter(db, schema)
+  const dropped: DroppedTable[] = []
+  for (const table of plan.flatMap((step) => tablesOf(step, schema))) {
+    const { rows } = await own.run(
+      sql<{ rows: number }>`
+        select count(*)::float8 as rows from ${sql.id(schema, table)}`.compile(own.tables),
+    )
+    dropped.push({ table, rows: rows[0]?.rows ?? 0 })
+  }
+  return dropped
+}
+
+function tablesOf({ name }: Step, schema: string): readonly string[] {
+  return allMigrations[name]?.(schema).tables ?? []
+}
+
+function resolve(options: MigrateDownOptions): Required<MigrateDownOptions> {
+  checkNames(options, ['schema', 'steps'])
+  const { schema = DEFAULT_SCHEMA, steps = 1 } = options
+  checkSchema(schema)
+  if (steps !== Infinity && (!Number.isInteger(steps) || steps < 1)) {
+    throw new OncelyError('invalid_options', 'steps must be a whole number from 1, or Infinity')
+  }
+  return { schema, steps }
+}
