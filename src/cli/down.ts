@@ -24,7 +24,9 @@ export async function migrateDown(args: string[]): Promise<number> {
       process.stdout.write(nothing)
       return 0
     }
-    const tables = dropped.map(({ table, rows }) => `${table} (${rows} rows)`).join(', ')
+    const tables = dropped
+      .map(({ table, rows }) => `${table} (${rows} ${rows === 1 ? 'row' : 'rows'})`)
+      .join(', ')
     process.stderr.write(`oncely: this drops ${tables} for good; with --yes it is done\n`)
     return 1
   })

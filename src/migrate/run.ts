@@ -54,7 +54,7 @@ export function scriptOf(steps: readonly Step[]): string {
     `-- ${name}`,
     ...statements.map((statement) => `${statement};`),
   ])
-  return ['begin;', `${textOf(LOCK)};`, ...parts, 'commit;', ''].join('\n\n')
+  return ['begin;', `${textOf(LOCK)};`, ...parts, 'commit;\n'].join('\n\n')
 }
 
 async function timeouts<DB>(own: Kysely<DB>): Promise<{ lock: string; statement: string }> {

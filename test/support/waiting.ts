@@ -15,8 +15,8 @@ const DEADLINE_MS = 20_000
  *
  * @param count - how many such sessions there have to be.
  */
-export async function untilWaiting(
-  observer: Kysely<never>,
+export async function untilWaiting<DB>(
+  observer: Kysely<DB>,
   applicationName: string,
   count = 1,
 ): Promise<ObservedWait> {
