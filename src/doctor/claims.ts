@@ -26,7 +26,10 @@ export async function committedClaims<DB>(
     return [
       {
         code: 'claim_committed',
-        problem: `${count} records have no outcome, and block their keys`,
+        problem:
+          count === 1
+            ? '1 record has no outcome, and blocks its key'
+            : `${count} records have no outcome, and block their keys`,
         mend: `see whether the business write of each is there: select * from ${table} where state = 'claimed'; where it is not, delete the record`,
       },
     ]

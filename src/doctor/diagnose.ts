@@ -34,7 +34,7 @@ export interface DiagnoseOptions {
    */
   readonly sweeper?: boolean
   /** The pool of node-postgres below `db`, which says whether it pipelines; unknown otherwise. */
-  readonly pool?: { readonly options: { readonly pipeline?: boolean } }
+  readonly pool?: { readonly options: { readonly pipeline?: boolean | undefined } }
 }
 
 /** What was found. */
@@ -63,7 +63,7 @@ export async function diagnose<DB>(
   const resolved = resolveOptions({ ...(lockTimeoutMs !== undefined && { lockTimeoutMs }) })
   const server = await readServer(db)
   const ofServer = serverFindings(server, resolved.lockTimeoutMs)
-  const notes = serverNotes(server, pool?.options.pipeline)
+  const notes = serverNotes(server, pool && pool.options.pipeline === true)
   if (ofServer.some(({ code }) => code === 'server_too_old')) return { findings: ofServer, notes }
 
   const grants = await missingGrants(db, schema, sweeper)

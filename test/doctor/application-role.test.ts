@@ -1,0 +1,140 @@
+import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+
+import { type Kysely, sql } from 'kysely'
+import { createIdempotency, fingerprint } from 'oncely'
+import { diagnose, grants, migrationStatus } from 'oncely/migrations'
+import { createSink } from 'oncely/sink'
+
+import type { DB } from '../../codegen/db.ts'
+import { testDatabase } from '../support/database.ts'
+
+const database = testDatabase()
+const scope = { tenant: 't', actor: 'a', operation: 'o' }
+const print = fingerprint(1, { version: 1 })
+// Roles belong to the whole server, which other runs may use too.
+const suffix = randomBytes(4).toString('hex')
+
+/** A role that may connect and nothing else, and who works as it. */
+function applicationRole(name: string): {
+  readonly role: string
+  readonly connect: () => Kysely<DB>
+} {
+  const role = `oncely_${name}_${suffix}`
+  before(() => sql`create role ${sql.id(role)} login password 'secret'`.execute(database.watcher))
+  after(async () => {
+    await sql`drop owned by ${sql.id(role)}; drop role ${sql.id(role)}`.execute(database.watcher)
+  })
+  const url = () =>
+    Object.assign(new URL(database.url), { username: role, password: 'secret' }).href
+  return { role, connect: () => database.connect({ connectionString: url() }) }
+}
+
+async function grant(statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(database.watcher)
+}
+
+describe('a role that has the grants, and may change no table', () => {
+  const { role, connect } = applicationRole('app')
+  before(() => grant(grants({ role })))
+
+  it('does all that the library does', async () => {
+    const db = connect()
+    await rejects(sql`create table idem.theirs (id int)`.execute(db), { code: '42501' })
+    const idempotency = createIdempotency(db)
+    const call = (key: string, value: unknown, reject = false) =>
+      idempotency.withIdempotency(scope, key, fingerprint(value, { version: 1 }), (_, context) => {
+        context.emit({ type: 't', aggregateType: 'a', aggregateId: '1', payload: {} })
+        return reject ? context.reject({ why: 1 }) : 1
+      })
+    const kinds = [
+      await call('k', 1),
+      await call('k', 1),
+      await call('k', 2),
+      await call('r', 1, true),
+      await call('r', 1, true),
+    ].map(({ kind }) => kind)
+    strictEqual(await idempotency.expire(scope, 'k'), true)
+    deepStrictEqual(
+      [...kinds, (await call('k', 1)).kind],
+      ['executed', 'replayed', 'conflict', 'rejected', 'rejected', 'expired'],
+    )
+    const sink = createSink(db, { consumer: role })
+    strictEqual((await sink.receive({ id: 'e' }, () => 1)).kind, 'applied')
+    strictEqual((await sink.receive({ id: 'e' }, () => 1)).kind, 'duplicate')
+  })
+
+  it('is well by the doctor, who finds the rights of a sweeper missing', async () => {
+    const db = connect()
+    const orders = [...(await diagnose(db)).findings]
+    deepStrictEqual(
+      [...new Set(orders.map(({ mend }) => mend))],
+      [`grant select, insert, update on "idem"."orders" to "${role}";`],
+    )
+    await grant(grants({ role, withOrders: true }))
+    deepStrictEqual((await diagnose(db)).findings, [])
+    strictEqual((await migrationStatus(db)).length, 4)
+    const { findings } = await diagnose(db, { sweeper: true })
+    deepStrictEqual(
+      findings.map(({ code, problem }) => [code, problem]),
+      [['grant_missing', `${role} may not delete records`]],
+    )
+    await rejects(db.deleteFrom('records').execute(), { code: '42501' })
+  })
+})
+
+describe('a role that also sweeps', () => {
+  const { role, connect } = applicationRole('sweeper')
+  before(() => grant(grants({ role, sweeper: true, withOrders: true })))
+
+  it('may delete records, and is well by the doctor', async () => {
+    const db = connect()
+    await db.deleteFrom('records').execute()
+    deepStrictEqual((await diagnose(db, { sweeper: true })).findings, [])
+  })
+})
+
+describe('a role that lacks a right', () => {
+  const { role, connect } = applicationRole('poor')
+
+  it('is told by every call what it lacks, and by the doctor how to mend it', async () => {
+    const db = connect()
+    const idempotency = createIdempotency(db)
+    const denied = { code: 'access_denied', message: /oncely migrate grants/ }
+    await rejects(
+      idempotency.withIdempotency(scope, 'k', print, () => 1),
+      denied,
+    )
+    await rejects(idempotency.expire(scope, 'k'), denied)
+    await rejects(
+      createSink(db, { consumer: 'c' }).receive({ id: 'e' }, () => 1),
+      denied,
+    )
+    await rejects(migrationStatus(db), denied)
+
+    const { findings } = await diagnose(db)
+    deepStrictEqual(findings[0], {
+      code: 'grant_missing',
+      problem: `${role} may not use the schema 'idem'`,
+      mend: `grant usage on schema "idem" to "${role}";`,
+    })
+    await grant([...new Set(findings.map(({ mend }) => mend))])
+    deepStrictEqual((await diagnose(db)).findings, [])
+    strictEqual((await idempotency.withIdempotency(scope, 'poor', print, () => 1)).kind, 'executed')
+  })
+
+  it('is told which one, when it is one that is missing', async () => {
+    const db = connect()
+    await sql`revoke update on idem.records from ${sql.id(role)}`.execute(database.watcher)
+    const { findings } = await diagnose(db)
+    deepStrictEqual(
+      findings.map(({ problem }) => problem),
+      [`${role} may not update records`],
+    )
+    await sql`revoke select on idem.oncely_migrations from ${sql.id(role)}`.execute(
+      database.watcher,
+    )
+    strictEqual((await diagnose(db)).findings.length, 2)
+  })
+})
