@@ -3,7 +3,7 @@ import { defineConfig, globalIgnores } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
 export default defineConfig(
-  globalIgnores(['dist/', 'codegen/db.ts', 'codegen/catalogue.ts']),
+  globalIgnores(['dist/', 'docs/api/', 'codegen/db.ts', 'codegen/catalogue.ts']),
   eslint.configs.recommended,
   tseslint.configs.strictTypeChecked,
   {

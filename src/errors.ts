@@ -60,6 +60,7 @@ const brand = Symbol.for('oncely.error')
 
 /** What oncely throws. Expected outcomes of a call are values instead, see `Result`. */
 export class OncelyError extends Error {
+  /** For those who print it. */
   override readonly name = 'OncelyError'
   /** Which error this is. */
   readonly code: OncelyErrorCode

@@ -1,4 +1,4 @@
-export { diagnose, type DiagnoseOptions, type Diagnosis } from './doctor/diagnose.ts'
+export { diagnose, type DiagnoseOptions, type Diagnosis, type PoolLike } from './doctor/diagnose.ts'
 export type { Finding } from './doctor/finding.ts'
 export { grants, type GrantOptions } from './migrate/grants.ts'
 export {

@@ -27,10 +27,16 @@ export interface ReceivedEvent {
 
 /** What became of a delivery. */
 export type Receipt<Value> =
-  /** The function ran, and its writes are committed. */
-  | { readonly kind: 'applied'; readonly value: Value }
-  /** This consumer has applied the event before; nothing ran. */
-  | { readonly kind: 'duplicate' }
+  | {
+      /** The function ran, and its writes are committed. */
+      readonly kind: 'applied'
+      /** What the function returned. */
+      readonly value: Value
+    }
+  | {
+      /** This consumer has applied the event before; nothing ran. */
+      readonly kind: 'duplicate'
+    }
 
 /** The receiving end of events that are delivered at least once. */
 export interface Sink<DB> {

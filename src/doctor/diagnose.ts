@@ -34,7 +34,16 @@ export interface DiagnoseOptions {
    */
   readonly sweeper?: boolean
   /** The pool of node-postgres below `db`, which says whether it pipelines; unknown otherwise. */
-  readonly pool?: { readonly options: { readonly pipeline?: boolean | undefined } }
+  readonly pool?: PoolLike
+}
+
+/** The part of node-postgres's Pool that is looked at. */
+export interface PoolLike {
+  /** What the pool was made with. */
+  readonly options: {
+    /** Whether statements are sent without waiting for the one before. */
+    readonly pipeline?: boolean | undefined
+  }
 }
 
 /** What was found. */

@@ -25,6 +25,7 @@ export interface MigrateDownOptions {
 
 /** A table that `migrateDown` would drop. */
 export interface DroppedTable {
+  /** Its name, without the schema. */
   readonly table: string
   /** How many rows go with it. */
   readonly rows: number

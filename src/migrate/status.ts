@@ -6,13 +6,19 @@ import { readBookkeeping } from './bookkeeping.ts'
 import { allMigrations } from './plan.ts'
 
 /** One migration, and whether the database has it. */
-export type MigrationState =
-  | { readonly name: string; readonly state: 'applied'; readonly appliedAt: Date }
-  | { readonly name: string; readonly state: 'pending' }
-  /** Not asked for: the reference orders. */
-  | { readonly name: string; readonly state: 'optional' }
-  /** Applied by a newer version of oncely than this one. */
-  | { readonly name: string; readonly state: 'unknown'; readonly appliedAt: Date }
+export interface MigrationState {
+  /** The migration's name, such as `0001-records`. */
+  readonly name: string
+  /**
+   * - `applied`
+   * - `pending`: `migrateToLatest` would apply it.
+   * - `optional`: the reference orders, which nobody has asked for.
+   * - `unknown`: applied by a newer version of oncely than this one.
+   */
+  readonly state: 'applied' | 'pending' | 'optional' | 'unknown'
+  /** When it was applied, by the clock of the machine that did; none where it is not. */
+  readonly appliedAt?: Date
+}
 
 /**
  * Which migrations the database has. Changes nothing.
