@@ -3,7 +3,13 @@ import { defineConfig, globalIgnores } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
 export default defineConfig(
-  globalIgnores(['dist/', 'docs/api/', 'codegen/db.ts', 'codegen/catalogue.ts']),
+  globalIgnores([
+    'dist/',
+    'docs/api/',
+    'codegen/db.ts',
+    'codegen/catalogue.ts',
+    'test/consumers/nest-program.ts',
+  ]),
   eslint.configs.recommended,
   tseslint.configs.strictTypeChecked,
   {

@@ -28,6 +28,12 @@ describe('the README', () => {
     ok(read('README.md').includes(`\`\`\`ts\n${read('examples/quick-start.ts')}\`\`\``))
   })
 
+  it('shows a provider that a NestJS host is tested with, to the letter', () => {
+    const [, provider = ''] = /```ts\n(\{[^]*?\n\})\n```/.exec(read('README.md')) ?? []
+    const unindented = read('test/consumers/nest-program.ts').replace(/^ {4}/gm, '')
+    ok(provider.includes('createIdempotency') && unindented.includes(provider), provider)
+  })
+
   it('shows an example that does what it says', async () => {
     const order = { id: 'o-1', sku: 'TEA', cents: 1999 }
     const first = await quickStart.createOrder('acme', 'alice', 'K-1', order)

@@ -48,8 +48,8 @@ function live(project: Project, folder: string, tarball: string, url: string): s
     const packages = [tarball, 'kysely@0.29.9', 'pg@8.23.1', ...project.packages]
     run(['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', ...packages], folder)
     run(project.migration ?? ['npx', 'oncely', 'migrate'], folder, url)
-    run(['npx', 'oncely', 'doctor'], folder, url)
     const output = project.commands.map((command) => run(command, folder, url)).at(-1)
+    run(['npx', 'oncely', 'doctor'], folder, url)
     return output === expected ? undefined : `printed:\n${output}`
   } catch (error) {
     const { message, stdout = '', stderr = '' } = error as Error & Record<string, string>
@@ -99,6 +99,21 @@ async function newDatabase(serverUrl: string, name: string): Promise<string> {
   return url
 }
 
+/** The commands of README's section for services that are there already; of oncely, this tarball. */
+function adoptingCommands(tarball: string): readonly (readonly string[])[] {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const [, section = ''] = /^## Adopting it[^\n]*\n([^]*?)^### /m.exec(readme) ?? []
+  const blocks = [...section.matchAll(/```sh\n([^]*?)```/g)].map(([, text = '']) => text)
+  const lines = blocks.flatMap((text) => text.trim().split('\n'))
+  if (lines.length < 6) throw new Error('README has lost commands')
+  return lines.map((line) =>
+    line
+      .trim()
+      .split(' ')
+      .map((word, index) => (index > 1 && word === 'oncely' ? tarball : word)),
+  )
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'oncely-consumers-'))
 const server = await startTestServer()
 let failed = 0
@@ -113,9 +128,10 @@ try {
   run(['publint', 'run', tarball, '--strict'], root)
   run(['attw', tarball, '--profile', 'esm-only'], root)
   console.log('ok: publint and attw')
-  const program = readFileSync(join(import.meta.dirname, 'program.ts'), 'utf8')
+  const read = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8')
+  const program = read('program.ts')
   const { code } = transformSync(program, { loader: 'ts', format: 'esm', target: 'es2023' })
-  const all = projects(program, code)
+  const all = projects(program, code, read('nest-program.ts'), adoptingCommands(tarball))
   const tell = (name: string, problem: string | undefined) => {
     console.log(`${problem === undefined ? 'ok' : 'FAILED'}: ${name}`)
     if (problem === undefined) return

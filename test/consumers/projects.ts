@@ -47,8 +47,15 @@ function commonJs(script: string): string {
 /**
  * @param program - the program in TypeScript.
  * @param script - the same without types, an ES module.
+ * @param nest - the program of a NestJS host.
+ * @param adopting - the commands that README has for a service that is there already.
  */
-export function projects(program: string, script: string): readonly Project[] {
+export function projects(
+  program: string,
+  script: string,
+  nest: string,
+  adopting: readonly (readonly string[])[],
+): readonly Project[] {
   return [
     {
       name: 'TypeScript, strict, NodeNext, libraries checked',
@@ -117,6 +124,39 @@ export function projects(program: string, script: string): readonly Project[] {
       packages: ['kysely-ctl@0.21.0'],
       migration: byKyselyCtl,
       commands: [['node', 'program.js']],
+    },
+    {
+      name: 'NestJS, TypeScript to CommonJS',
+      type: 'commonjs',
+      files: {
+        'program.ts': nest,
+        // As `nest new` writes it.
+        'tsconfig.json': tsconfig({
+          module: 'nodenext',
+          target: 'ES2023',
+          emitDecoratorMetadata: true,
+          experimentalDecorators: true,
+          skipLibCheck: true,
+        }),
+      },
+      packages: [
+        ...typescript,
+        '@nestjs/common@11',
+        '@nestjs/core@11',
+        'reflect-metadata@0.2',
+        'rxjs@7',
+      ],
+      commands: [
+        ['npx', 'tsc'],
+        ['node', 'out/program.js'],
+      ],
+    },
+    {
+      name: 'every command of "Adopting it in an existing service" in README',
+      files: { 'program.js': script },
+      packages: [],
+      migration: ['true'],
+      commands: [...adopting, ['node', 'program.js']],
     },
     {
       name: 'D18: required and imported in one process',
