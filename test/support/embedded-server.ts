@@ -2,22 +2,15 @@ import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 
 import { OncelyError } from '../../src/errors.ts'
 import type { DatabaseServer } from './database-server.ts'
+import { freePort, parentFolder, run, type ServerUser, serverUser } from './unprivileged.ts'
 
 const script = readFileSync(join(import.meta.dirname, 'embedded-server.sh'), 'utf8')
-
-/** PostgreSQL refuses to run as root; then it runs as `nobody`, who is there on every system. */
-interface ServerUser {
-  readonly uid?: number
-  readonly gid?: number
-}
 
 /**
  * Starts a PostgreSQL of one's own from the npm binaries, on a free loopback port. It ends, and
@@ -40,6 +33,8 @@ export async function startEmbeddedServer(
 
 async function start(nodeModules: string): Promise<DatabaseServer> {
   const user = serverUser()
+  const parent = parentFolder(user)
+  if (!parent) throw unavailable('its user can write to no temporary folder')
   const password = randomBytes(12).toString('hex')
   const port = await freePort()
   const options = [
@@ -50,7 +45,7 @@ async function start(nodeModules: string): Promise<DatabaseServer> {
     // Nothing here outlives the machine, so nothing needs to reach its disk.
     '-c fsync=off',
   ].join(' ')
-  const keeper = spawn('/bin/sh', ['-c', script, 'embedded-server', parentFolder(user), options], {
+  const keeper = spawn('/bin/sh', ['-c', script, 'embedded-server', parent, options], {
     ...user,
     cwd: '/',
     detached: true,
@@ -85,20 +80,6 @@ function unavailable(reason: string, cause?: unknown): OncelyError {
   })
 }
 
-function serverUser(): ServerUser {
-  if (process.getuid?.() !== 0) return {}
-  const idOf = (option: string) => Number(run('id', [option, 'nobody'], {}).stdout)
-  return { uid: idOf('-u'), gid: idOf('-g') }
-}
-
-function parentFolder(user: ServerUser): string {
-  const parent = [tmpdir(), '/tmp', '/var/tmp'].find(
-    (folder) => run('test', ['-w', folder, '-a', '-x', folder], user).status === 0,
-  )
-  if (!parent) throw unavailable('its user can write to no temporary folder')
-  return parent
-}
-
 async function serverBinaries(
   nodeModules: string,
   user: ServerUser,
@@ -118,17 +99,4 @@ async function serverBinaries(
   })
   spawnSync('tar', ['-C', folder, '-xf', '-'], { ...user, input: archive })
   return join(folder, 'bin')
-}
-
-function run(command: string, args: readonly string[], user: ServerUser) {
-  return spawnSync(command, args, { ...user, cwd: '/', encoding: 'utf8' })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('no loopback port')
-  return address.port
 }
