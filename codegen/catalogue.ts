@@ -4,6 +4,12 @@ import type { CatalogueEntry } from '../src/doctor/catalogue.ts'
 export const catalogue: readonly CatalogueEntry[] = [
   {
     "kind": "table",
+    "table": "oncely_migrations",
+    "name": "oncely_migrations",
+    "definition": "table"
+  },
+  {
+    "kind": "table",
     "table": "orders",
     "name": "orders",
     "definition": "table"
@@ -31,6 +37,18 @@ export const catalogue: readonly CatalogueEntry[] = [
     "table": "sink_sequences",
     "name": "sink_sequences",
     "definition": "table"
+  },
+  {
+    "kind": "column",
+    "table": "oncely_migrations",
+    "name": "name",
+    "definition": "character varying(255) not null"
+  },
+  {
+    "kind": "column",
+    "table": "oncely_migrations",
+    "name": "timestamp",
+    "definition": "character varying(255) not null"
   },
   {
     "kind": "column",
@@ -364,6 +382,12 @@ export const catalogue: readonly CatalogueEntry[] = [
   },
   {
     "kind": "constraint",
+    "table": "oncely_migrations",
+    "name": "oncely_migrations_pkey",
+    "definition": "PRIMARY KEY (name)"
+  },
+  {
+    "kind": "constraint",
     "table": "orders",
     "name": "orders_actor_check",
     "definition": "CHECK (char_length(actor) >= 1 AND char_length(actor) <= 200 AND octet_length(actor) <= 800)"
@@ -642,7 +666,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "function",
     "table": "records",
     "name": "records_refuse_unfinished",
-    "definition": "create function records_refuse_unfinished() returns trigger language plpgsql as $$\n        begin\n          if exists (\n            select from \"idem\".records r\n            where r.tenant = new.tenant and r.actor = new.actor and r.operation = new.operation\n              and r.key = new.key and r.state = 'claimed'\n          ) then\n            raise exception 'a claimed idempotency key must not be committed without an outcome'\n              using errcode = 'check_violation', schema = tg_table_schema, table = tg_table_name,\n                constraint = tg_name,\n                hint = 'Let oncely commit its own transaction, and name the constraints in SET CONSTRAINTS instead of ALL.';\n          end if;\n          return null;\n        end$$"
+    "definition": "create function records_refuse_unfinished() returns trigger language plpgsql as $$\n        begin\n          if exists (\n            select from \"$schema\".records r\n            where r.tenant = new.tenant and r.actor = new.actor and r.operation = new.operation\n              and r.key = new.key and r.state = 'claimed'\n          ) then\n            raise exception 'a claimed idempotency key must not be committed without an outcome'\n              using errcode = 'check_violation', schema = tg_table_schema, table = tg_table_name,\n                constraint = tg_name,\n                hint = 'Let oncely commit its own transaction, and name the constraints in SET CONSTRAINTS instead of ALL.';\n          end if;\n          return null;\n        end$$"
   },
   {
     "kind": "trigger",

@@ -48,8 +48,6 @@ export const catalogue: readonly CatalogueEntry[] = ${JSON.stringify(entries, nu
 `
 }
 
-const isBookkeeping = (table: string) => table === bookkeeping.migrationTableName
-
 const server = await startEmbeddedServer()
 const db = new Kysely<unknown>({
   dialect: new PostgresDialect({ pool: new Pool({ connectionString: server.url }) }),
@@ -65,10 +63,7 @@ try {
       generateText('schema.sql', sqlOf(entries))
     },
     'catalogue.ts': () => {
-      generateText(
-        'catalogue.ts',
-        catalogueOf(entries.filter(({ table }) => !isBookkeeping(table))),
-      )
+      generateText('catalogue.ts', catalogueOf(entries))
     },
   }
   for (const [file, generate] of Object.entries(files)) {

@@ -132,7 +132,7 @@ CREATE INDEX records_replay_until_idx ON records USING btree (replay_until) WHER
 create function records_refuse_unfinished() returns trigger language plpgsql as $$
         begin
           if exists (
-            select from "idem".records r
+            select from "$schema".records r
             where r.tenant = new.tenant and r.actor = new.actor and r.operation = new.operation
               and r.key = new.key and r.state = 'claimed'
           ) then

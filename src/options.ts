@@ -79,10 +79,10 @@ export function resolveOptions(
   const set = Object.entries(given).filter(([, value]) => value !== undefined)
   const options: ResolvedOptions = { ...inherited, ...Object.fromEntries(set) }
   checkSchema(options.schema)
-  checkMs('lockTimeoutMs', options.lockTimeoutMs, MAX_TIMEOUT_MS)
+  checkTimeout('lockTimeoutMs', options.lockTimeoutMs)
   checkMs('replayWindowMs', options.replayWindowMs, HUNDRED_YEARS_MS)
-  checkMs('retryAfterMs', options.retryAfterMs, MAX_TIMEOUT_MS)
-  checkMs('idleInTransactionTimeoutMs', options.idleInTransactionTimeoutMs, MAX_TIMEOUT_MS)
+  checkTimeout('retryAfterMs', options.retryAfterMs)
+  checkTimeout('idleInTransactionTimeoutMs', options.idleInTransactionTimeoutMs)
   if (!['none', 'share'].includes(options.replayLock)) {
     throw invalid(`replayLock must be 'none' or 'share'`)
   }
@@ -116,6 +116,20 @@ export function checkSchema(schema: unknown): asserts schema is string {
   if (Buffer.byteLength(schema) > 63) {
     throw invalid('schema must have at most 63 octets, which is what PostgreSQL keeps of a name')
   }
+}
+
+/**
+ * Checks a timeout of PostgreSQL's.
+ *
+ * @throws OncelyError `invalid_options`.
+ */
+export function checkTimeout(name: string, value: unknown): void {
+  checkMs(name, value, MAX_TIMEOUT_MS)
+}
+
+/** @throws OncelyError `invalid_options`. */
+export function checkFlag(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw invalid(`${name} must be true or false`)
 }
 
 function checkMs(name: string, value: unknown, max: number): void {

@@ -97,6 +97,8 @@ describe('the package as it is built and packed', () => {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'docs/choosing.md',
+      'docs/errors.md',
       'package.json',
     ])
   })

@@ -33,6 +33,7 @@ export function parse<const Options extends Readonly<Record<string, Option>>>(
       ...parseArgs({ args, options: types }).values,
     } as Values<Options>
   } catch (cause) {
-    throw new OncelyError('invalid_options', (cause as Error).message, { cause })
+    const message = (cause as Error).message.replace(/\s+/g, ' ')
+    throw new OncelyError('invalid_options', message, { cause })
   }
 }

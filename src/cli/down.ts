@@ -1,4 +1,8 @@
-import { describeDown, downScript, migrateDown as undo } from '../migrate/migrate-down.ts'
+import {
+  describeMigrateDown,
+  migrateDown as undo,
+  migrateDownScript,
+} from '../migrate/migrate-down.ts'
 import { parse } from './arguments.ts'
 import { withDatabase } from './database.ts'
 
@@ -10,16 +14,16 @@ export async function migrateDown(args: string[]): Promise<number> {
   const nothing = `nothing to undo in '${schema}'\n`
   return withDatabase(url, async (db) => {
     if (dryRun) {
-      process.stdout.write((await downScript(db, which)) || `-- ${nothing}`)
+      process.stdout.write((await migrateDownScript(db, which)) || `-- ${nothing}`)
       return 0
     }
     if (yes) {
-      const undone = await undo(db, which)
+      const { undone } = await undo(db, which)
       for (const name of undone) process.stdout.write(`undone ${name}\n`)
       if (undone.length === 0) process.stdout.write(nothing)
       return 0
     }
-    const dropped = await describeDown(db, which)
+    const dropped = await describeMigrateDown(db, which)
     if (dropped.length === 0) {
       process.stdout.write(nothing)
       return 0

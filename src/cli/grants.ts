@@ -1,5 +1,5 @@
 import { OncelyError } from '../errors.ts'
-import { grants as grantStatements } from '../migrate/grants.ts'
+import { grantStatements } from '../migrate/grants.ts'
 import { parse } from './arguments.ts'
 
 /** `oncely migrate grants`, which needs no database. */

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { type Dialect, Kysely, PostgresDialect, type PostgresDialectConfig } from 'kysely'
 
 import { OncelyError } from '../errors.ts'
+import type { Host } from './database.ts'
 
 /** The part of a kysely-ctl configuration that says which database. */
 interface KyselyConfigFile {
@@ -20,18 +21,21 @@ const endings = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs']
 
 /**
  * The database of the host's `kysely.config.ts`, the file of kysely-ctl, in the folder or in its
- * `.config`.
+ * `.config`; with the variables of the folder's `.env`, which kysely-ctl loads too. Its environments
+ * (`$production` and so on) are not looked at.
  *
  * @returns `undefined` when there is no such file.
  * @throws OncelyError `invalid_options` when it cannot be loaded or names no PostgreSQL.
  */
-export async function kyselyOfConfig(folder: string): Promise<Kysely<unknown> | undefined> {
-  const file = [folder, join(folder, '.config')]
+export async function hostOfConfig(folder: string): Promise<Host | undefined> {
+  const file = [join(folder, '.config'), folder]
     .flatMap((place) => endings.map((ending) => join(place, `kysely.config.${ending}`)))
     .find((path) => existsSync(path))
   if (file === undefined) return undefined
   try {
-    return await kyselyOf(await load(file, folder))
+    const variables = join(folder, '.env')
+    if (existsSync(variables)) process.loadEnvFile(variables)
+    return await hostOf(await load(file, folder))
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new OncelyError('invalid_options', `${file}: ${reason}`, { cause })
@@ -55,18 +59,22 @@ function hostLoader(folder: string): Jiti | undefined {
   try {
     const kyselyCtl = createRequire(join(folder, 'package.json')).resolve('kysely-ctl')
     return createRequire(kyselyCtl)('jiti') as Jiti
-  } catch {
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'MODULE_NOT_FOUND') throw error
     return undefined
   }
 }
 
-async function kyselyOf({ kysely, dialect, dialectConfig }: KyselyConfigFile) {
-  if (kysely) return made(kysely)
+async function hostOf({ kysely, dialect, dialectConfig }: KyselyConfigFile): Promise<Host> {
+  if (kysely) return { db: await made(kysely) }
   if (dialect === 'pg' && dialectConfig) {
-    return new Kysely<unknown>({ dialect: new PostgresDialect(await made(dialectConfig)) })
+    const config = await made(dialectConfig)
+    const pool = await made(config.pool)
+    const db = new Kysely<unknown>({ dialect: new PostgresDialect({ ...config, pool }) })
+    return 'options' in pool ? { db, pool } : { db }
   }
   if (dialect && typeof dialect !== 'string') {
-    return new Kysely<unknown>({ dialect: await made(dialect) })
+    return { db: new Kysely<unknown>({ dialect: await made(dialect) }) }
   }
   throw new Error("it has neither a 'kysely' nor a 'dialect' for PostgreSQL; give --url instead")
 }

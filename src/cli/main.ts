@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { createRequire } from 'node:module'
+
 import { isOncelyError } from '../errors.ts'
 import { doctor } from './doctor.ts'
 import { migrateDown } from './down.ts'
@@ -19,15 +21,23 @@ const commands: Readonly<Record<string, (args: string[]) => number | Promise<num
 /** The command by its first two words, or by its first. */
 function commandOf([first = '', second = '', ...rest]: string[]): [name: string, args: string[]] {
   const both = `${first} ${second}`
-  if (both in commands) return [both, rest]
+  if (Object.hasOwn(commands, both)) return [both, rest]
   return [first, second === '' ? rest : [second, ...rest]]
 }
+
+// Whoever reads on has heard enough, such as `head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
 
 const words = process.argv.slice(2)
 const [name, args] = commandOf(words)
 try {
-  const command = commands[name]
-  if (name === 'help' || words.some((word) => word === '--help' || word === '-h')) {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (name === '--version') {
+    const { version } = createRequire(import.meta.url)('oncely/package.json') as { version: string }
+    process.stdout.write(`${version}\n`)
+  } else if (name === 'help' || words.some((word) => word === '--help' || word === '-h')) {
     process.stdout.write(usage)
   } else if (command) {
     process.exitCode = await command(args)
@@ -37,6 +47,6 @@ try {
   }
 } catch (error) {
   if (!isOncelyError(error)) throw error
-  process.stderr.write(`oncely: ${error.message}\n`)
+  process.stderr.write(`oncely: ${error.message} [${error.code}]\n`)
   process.exitCode = error.code === 'invalid_options' ? 2 : 1
 }

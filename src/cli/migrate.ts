@@ -1,4 +1,4 @@
-import { migrateToLatest, migrationScript } from '../migrate/migrate-to-latest.ts'
+import { migrateToLatest, migrateToLatestScript } from '../migrate/migrate-to-latest.ts'
 import { parse } from './arguments.ts'
 import { withDatabase } from './database.ts'
 
@@ -9,11 +9,11 @@ export async function migrate(args: string[]): Promise<number> {
   await withDatabase(url, async (db) => {
     const nothing = `nothing to do: '${schema}' is up to date\n`
     if (dryRun) {
-      const script = await migrationScript(db, { schema, withOrders })
+      const script = await migrateToLatestScript(db, { schema, withOrders })
       process.stdout.write(script || `-- ${nothing}`)
       return
     }
-    const applied = await migrateToLatest(db, { schema, withOrders })
+    const { applied } = await migrateToLatest(db, { schema, withOrders })
     for (const name of applied) process.stdout.write(`applied ${name}\n`)
     if (applied.length === 0) process.stdout.write(nothing)
   })

@@ -15,11 +15,14 @@ migrate:
   --with-orders      also the reference orders; also for grants
   --dry-run          prints the SQL and runs nothing; also for migrate down
 migrate down:
-  --all              undoes every migration
+  --all              undoes every migration; the empty schema stays
   --yes              does it; without it, says what data would go
 migrate grants:
   --role NAME        the role of the application
   --sweeper          also what a sweeper needs; also for doctor
 doctor:
   --lock-timeout-ms  what the application sets as lockTimeoutMs (250)
+
+Exits with 0 when it is done and all is well, with 1 when it is not, with 2 for a command line
+that is not one. Behind an error, in brackets, its code: see docs/errors.md in the package.
 `

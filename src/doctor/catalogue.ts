@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 
 /** One thing that a migration makes, in PostgreSQL's own words. */
 export interface CatalogueEntry {
-  readonly kind: 'table' | 'column' | 'constraint' | 'index' | 'trigger' | 'function'
+  readonly kind: 'table' | 'column' | 'constraint' | 'index' | 'trigger' | 'function' | 'rule'
   /** The table that it belongs to; of a function, that of the trigger which calls it. */
   readonly table: string
   readonly name: string
@@ -12,7 +12,7 @@ export interface CatalogueEntry {
 /**
  * What a schema holds, in an order that never changes. The schema's name is in no definition, so
  * that two schemas can be compared: PostgreSQL leaves it out when it is first in the search path. In
- * the text of a function, which it keeps as it is, the name becomes that of the default schema.
+ * the text of a function, which it keeps as it is, it becomes `$schema`.
  */
 export async function readCatalogue<DB>(
   db: Kysely<DB>,
@@ -23,7 +23,9 @@ export async function readCatalogue<DB>(
     .transaction()
     .setIsolationLevel('read committed')
     .execute(async (trx) => {
-      await sql`select set_config('search_path', quote_ident(${schema}), true)`.execute(trx)
+      await sql`select
+        set_config('search_path', quote_ident(${schema}), true),
+        set_config('quote_all_identifiers', 'off', true)`.execute(trx)
       const { rows } = await entries(schema).execute(trx)
       return rows
     })
@@ -31,13 +33,13 @@ export async function readCatalogue<DB>(
 
 const entries = (schema: string) => sql<CatalogueEntry>`
   with tables as (
-    select c.oid, c.relname, c.relpersistence, c.relrowsecurity
+    select c.oid, c.relname, c.relpersistence, c.relrowsecurity, c.relforcerowsecurity
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = ${schema} and c.relkind in ('r', 'p')
   ), entries as (
     select 1 as rank, 'table' as kind, relname as table, relname as name, 0 as place,
       case relpersistence when 'u' then 'unlogged table' else 'table' end
-        || case when relrowsecurity then ' with row level security' else '' end as definition
+        || case when relrowsecurity or relforcerowsecurity then ' with row level security' else '' end as definition
     from tables
     union all
     select 2, 'column', t.relname, a.attname, a.attnum, concat_ws(' ',
@@ -63,15 +65,19 @@ const entries = (schema: string) => sql<CatalogueEntry>`
     union all
     select 5, 'function', t.relname, p.proname, 0,
       format(E'create function %I() returns %s language %s as $$%s$$', p.proname, p.prorettype::regtype, l.lanname,
-        replace(p.prosrc, format('"%s".', replace(${schema}, '"', '""')), '"idem".'))
+        replace(p.prosrc, format('"%s".', replace(${schema}, '"', '""')), '"$schema".'))
     from tables t
     join pg_trigger g on g.tgrelid = t.oid and not g.tgisinternal
     join pg_proc p on p.oid = g.tgfoid
     join pg_language l on l.oid = p.prolang
     union all
     select 6, 'trigger', t.relname, g.tgname, 0,
-      pg_get_triggerdef(g.oid, true) || case when g.tgenabled = 'O' then '' else ' -- disabled' end
+      pg_get_triggerdef(g.oid, true)
+        || case g.tgenabled when 'O' then '' when 'D' then ' -- disabled' when 'A' then ' -- always' else ' -- replica' end
     from tables t join pg_trigger g on g.tgrelid = t.oid and not g.tgisinternal
+    union all
+    select 7, 'rule', t.relname, r.rulename, 0, pg_get_ruledef(r.oid, true)
+    from tables t join pg_rewrite r on r.ev_class = t.oid
   )
   select kind, "table", name, definition from entries
   order by rank, "table" collate "C", place, name collate "C"`

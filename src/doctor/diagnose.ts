@@ -1,15 +1,17 @@
 import type { Kysely } from 'kysely'
 
+import { coreMigrations } from '../../migrations/index.ts'
 import { allMigrations } from '../migrate/plan.ts'
 import { type MigrationState, migrationStatus } from '../migrate/status.ts'
-import { checkNames, checkSchema, DEFAULT_SCHEMA, resolveOptions } from '../options.ts'
+import { checkFlag, checkNames, checkSchema, DEFAULT_SCHEMA, resolveOptions } from '../options.ts'
+import { OncelyError } from '../errors.ts'
 import { refuseTransaction } from '../postgres/enter.ts'
 import { readCatalogue } from './catalogue.ts'
 import { committedClaims } from './claims.ts'
 import { driftOf } from './drift.ts'
 import type { Finding } from './finding.ts'
-import { missingGrants } from './grants.ts'
-import { migrationFindings } from './migrations.ts'
+import { type MissingGrant, missingGrants } from './grants.ts'
+import { forgotten, lostBookkeeping, migrationFindings } from './migrations.ts'
 import { readServer, serverFindings, serverNotes } from './server.ts'
 
 /** What to look at. */
@@ -33,7 +35,9 @@ export interface DiagnoseOptions {
    * @defaultValue false
    */
   readonly sweeper?: boolean
-  /** The pool of node-postgres below `db`, which says whether it pipelines; unknown otherwise. */
+  /**
+   * The pool of node-postgres below `db`, whose own timeout is then looked at, and whether it pipelines.
+   */
   readonly pool?: PoolLike
 }
 
@@ -43,6 +47,8 @@ export interface PoolLike {
   readonly options: {
     /** Whether statements are sent without waiting for the one before. */
     readonly pipeline?: boolean | undefined
+    /** How long node-postgres waits for a statement, in milliseconds. */
+    readonly query_timeout?: number | undefined
   }
 }
 
@@ -69,23 +75,42 @@ export async function diagnose<DB>(
   checkNames(options, ['schema', 'lockTimeoutMs', 'sweeper', 'pool'])
   const { schema = DEFAULT_SCHEMA, lockTimeoutMs, sweeper = false, pool } = options
   checkSchema(schema)
+  checkFlag('sweeper', sweeper)
+  if (pool !== undefined && !((Object(pool) as PoolLike).options instanceof Object)) {
+    throw new OncelyError('invalid_options', 'pool must be a Pool of node-postgres')
+  }
   const resolved = resolveOptions({ ...(lockTimeoutMs !== undefined && { lockTimeoutMs }) })
   const server = await readServer(db)
-  const ofServer = serverFindings(server, resolved.lockTimeoutMs)
+  const found = serverFindings(server, resolved.lockTimeoutMs, pool?.options)
   const notes = serverNotes(server, pool && pool.options.pipeline === true)
-  if (ofServer.some(({ code }) => code === 'server_too_old')) return { findings: ofServer, notes }
-
+  if (found.some(({ code }) => code === 'server_too_old')) return { findings: found, notes }
   const grants = await missingGrants(db, schema, sweeper)
-  const readable = !grants.some(({ hides }) => hides)
-  const states = readable ? await migrationStatus(db, { schema }) : []
-  const findings = [
-    ...ofServer,
-    ...grants.map(({ finding }) => finding),
-    ...(readable ? migrationFindings(states, schema) : []),
-    ...(readable ? driftOf(await readCatalogue(db, schema), tablesOf(states, schema), schema) : []),
-    ...(await committedClaims(db, schema)),
+  const missing = grants.map(({ finding }) => finding)
+  return { findings: [...found, ...missing, ...(await schemaFindings(db, schema, grants))], notes }
+}
+
+/** What of the schema can be looked at. Nothing is read of a table that is not as it should be. */
+async function schemaFindings<DB>(
+  db: Kysely<DB>,
+  schema: string,
+  grants: readonly MissingGrant[],
+): Promise<readonly Finding[]> {
+  if (grants.some(({ hides }) => hides)) return []
+  const catalogue = await readCatalogue(db, schema)
+  const lost = lostBookkeeping(catalogue, schema)
+  if (lost.length > 0) return lost
+  const states = await migrationStatus(db, { schema })
+  const known = states.filter(({ appliedAt }) => appliedAt).map(({ name }) => name)
+  const unknown = forgotten(catalogue, known, schema)
+  if (unknown.length > 0) return unknown
+  const drift = driftOf(catalogue, tablesOf(states, schema), schema)
+  const readable = drift.length === 0 && !grants.some(({ table }) => table === 'records')
+  const applied = states.some(({ name, state }) => name in coreMigrations && state === 'applied')
+  return [
+    ...migrationFindings(states, schema),
+    ...drift,
+    ...(readable && applied ? await committedClaims(db, schema) : []),
   ]
-  return { findings, notes }
 }
 
 function tablesOf(states: readonly MigrationState[], schema: string): readonly string[] {

@@ -1,7 +1,8 @@
 import { catalogue as expected } from '../../codegen/catalogue.ts'
+import { quoted } from '../migrate/statements.ts'
 import type { CatalogueEntry } from './catalogue.ts'
 import type { Finding } from './finding.ts'
-import { creation, described, removal, replacement } from './mends.ts'
+import { creation, described, fillable, removal, replacement } from './mends.ts'
 
 /**
  * Where tables are not as their migrations made them.
@@ -19,46 +20,70 @@ export function driftOf(
   const missing = [...wanted].flatMap(([key, entry]) => {
     const there = found.get(key)
     // Without its table nothing else of it is there either.
-    if (!there)
-      return entry.kind !== 'table' && !found.has(tableOf(entry)) ? [] : missingOf(entry, schema)
+    if (!there && entry.kind !== 'table' && !found.has(tableOf(entry))) return []
+    if (!there) return missingOf(entry, schema)
     return there.definition === entry.definition ? [] : differentOf(entry, there, schema)
   })
   const added = [...found].flatMap(([key, entry]) =>
-    wanted.has(key) ? [] : addedOf(entry, schema),
+    wanted.has(key) || isHarmless(entry) ? [] : addedOf(entry, schema),
   )
-  return [...missing, ...added]
+  // What is in the way goes first: a constraint that was renamed, such as the primary key.
+  return [...added, ...missing]
 }
 
-const keyOf = ({ kind, table, name }: CatalogueEntry) => `${kind} ${table} ${name}`
-const tableOf = ({ table }: CatalogueEntry) =>
-  keyOf({ kind: 'table', table, name: table, definition: '' })
+const keyOf = ({ kind, table, name }: Omit<CatalogueEntry, 'definition'>) =>
+  `${kind} ${table} ${name}`
+const tableOf = ({ table }: CatalogueEntry) => keyOf({ kind: 'table', table, name: table })
 
 function missingOf(entry: CatalogueEntry, schema: string): Finding {
-  return {
-    code: 'schema_drift',
-    problem: `${described(entry)} is missing${entry.kind === 'table' ? ', and all of its rows' : ''}`,
-    mend: creation(entry, schema),
+  const problem = `${described(entry)} is missing`
+  const sql = creation(entry, schema)
+  const found = { code: 'schema_drift', sql } as const
+  if (entry.kind === 'table') {
+    return {
+      ...found,
+      problem: `${problem}, and all of its rows`,
+      mend: 'restore it, or make it anew',
+    }
   }
+  if (entry.kind === 'column' && fillable(entry.definition)) {
+    const column = `alter table ${quoted(schema, entry.table)} alter column ${quoted(entry.name)}`
+    return {
+      ...found,
+      problem: `${problem}, and all of its values`,
+      mend: `add it, fill it for the rows that are there, then: ${column} set not null;`,
+    }
+  }
+  return { ...found, problem, mend: 'make it anew' }
 }
 
 function differentOf(entry: CatalogueEntry, there: CatalogueEntry, schema: string): Finding {
   return {
     code: 'schema_drift',
-    problem: `${described(entry)} is "${there.definition}" and should be "${entry.definition}"`,
-    mend: replacement(entry, there, schema),
+    problem: `${described(entry)} is "${line(there)}" and should be "${line(entry)}"`,
+    mend:
+      entry.kind === 'column'
+        ? 'make it as it should be; look first at what a cast makes of the values'
+        : 'make it as it should be',
+    sql: replacement(entry, there, schema),
   }
 }
 
-function addedOf(entry: CatalogueEntry, schema: string): readonly Finding[] {
-  // An index only costs; a column that may be left out costs not even that.
-  const harmless = entry.kind === 'index' && !/ unique /i.test(entry.definition)
-  const optional = entry.kind === 'column' && !/not null(?!.* default )/.test(entry.definition)
-  if (harmless || optional || entry.kind === 'function') return []
-  return [
-    {
-      code: 'schema_drift',
-      problem: `${described(entry)} is not of oncely, and can fail its statements`,
-      mend: removal(entry, schema),
-    },
-  ]
+function line({ definition }: CatalogueEntry): string {
+  return definition.replace(/\s+/g, ' ')
+}
+
+/** An index only costs; a column that may be left out costs not even that; a trigger is told instead. */
+function isHarmless({ kind, definition }: CatalogueEntry): boolean {
+  if (kind === 'column') return !fillable(definition)
+  return kind === 'function' || (kind === 'index' && !/ unique /i.test(definition))
+}
+
+function addedOf(entry: CatalogueEntry, schema: string): Finding {
+  return {
+    code: 'schema_drift',
+    problem: `${described(entry)} is not of oncely, and can fail its statements`,
+    mend: 'take it away, unless you know that it fails none',
+    sql: removal(entry, schema),
+  }
 }

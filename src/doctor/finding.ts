@@ -9,7 +9,7 @@ export interface Finding {
    * - `grant_missing`: a right that the library needs.
    * - `isolation_default`: transactions that the host opens for oncely to join would be refused.
    * - `claim_committed`: a record without an outcome, which the constraint trigger should have refused.
-   * - `timeout_short`: a bound of the server's that ends a wait before oncely does.
+   * - `timeout_short`: a bound of the server's or the pool's that ends a wait before oncely does.
    */
   readonly code:
     | 'server_too_old'
@@ -24,6 +24,8 @@ export interface Finding {
     | 'timeout_short'
   /** What is wrong, in one line. */
   readonly problem: string
-  /** What to do about it: SQL where it can be said in SQL. */
+  /** What to do about it, in one line. */
   readonly mend: string
+  /** The same in SQL, for whoever may change the schema; where it can be said in SQL. */
+  readonly sql?: string
 }

@@ -1,12 +1,15 @@
 import { type Kysely, sql } from 'kysely'
 
 import { bookkeeping } from '../../migrations/index.ts'
-import { grants, rightsFor } from '../migrate/grants.ts'
+import { grantStatements, rightsFor } from '../migrate/grants.ts'
+import { quoted } from '../migrate/statements.ts'
 import { enter } from '../postgres/enter.ts'
 import type { Finding } from './finding.ts'
 
-interface MissingGrant {
+/** A right that is missing, on the schema or on one table. */
+export interface MissingGrant {
   readonly finding: Finding
+  readonly table?: string
   /** Whether the rest of the schema cannot be looked at without it. */
   readonly hides: boolean
 }
@@ -32,23 +35,23 @@ export async function missingGrants<DB>(
       from pg_namespace n where n.nspname = ${schema}`.compile(own.tables),
   )
   return rows.flatMap(({ role, usage, missing }) => {
-    const statements = grants({ role, schema, sweeper, withOrders: true })
-    const found = missing.map(({ table, privilege }) => ({
-      finding: {
-        code: 'grant_missing' as const,
-        problem: `${role} may not ${privilege} ${table}`,
-        mend: `${mendFor(statements, table)};`,
-      },
-      hides: table === bookkeeping.migrationTableName,
-    }))
+    const statements = grantStatements({ role, schema, sweeper, withOrders: true })
+    const finding = (what: string, statement: string): Finding => ({
+      code: 'grant_missing',
+      problem: `${role} may not ${what}`,
+      mend: 'grant it, as somebody who may',
+      sql: `${statement};`,
+    })
+    const [onSchema = '', ...onTables] = statements
+    const found = missing.map(({ table, privilege }) => {
+      const statement = onTables.find((grant) => grant.includes(` on ${quoted(schema, table)} `))
+      return {
+        finding: finding(`${privilege} ${table}`, String(statement)),
+        table,
+        hides: table === bookkeeping.migrationTableName,
+      }
+    })
     if (usage) return found
-    const problem = `${role} may not use the schema '${schema}'`
-    const mend = `${String(statements[0])};`
-    return [{ finding: { code: 'grant_missing' as const, problem, mend }, hides: true }, ...found]
+    return [{ finding: finding(`use the schema '${schema}'`, onSchema), hides: true }, ...found]
   })
-}
-
-/** The statement that grants everything that is needed on the table. */
-function mendFor(statements: readonly string[], table: string): string {
-  return String(statements.find((statement) => statement.includes(`."${table}" to `)))
 }

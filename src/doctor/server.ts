@@ -1,7 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
 import { enter } from '../postgres/enter.ts'
+import { quoted } from '../migrate/statements.ts'
 import { OLDEST_VERSION } from '../postgres/server.ts'
+import type { PoolLike } from './diagnose.ts'
 import type { Finding } from './finding.ts'
 
 /** The settings as a session of this role has them; times in milliseconds. */
@@ -44,7 +46,26 @@ const POOL_IDLE_MS = 10_000
 /** Between two statements of a business function a runtime may well be busy with others. */
 const SHORTEST_SILENCE_MS = 1_000
 
-export function serverFindings(server: Server, lockTimeoutMs: number): readonly Finding[] {
+/** At or below which a bound hurts, in milliseconds; `lockTimeoutMs` unless said. */
+const WAITS = 'a twin that waits as long as lockTimeoutMs fails instead of being told in_progress'
+const limits: Readonly<Record<string, { readonly limit?: number; readonly why: string }>> = {
+  statement_timeout: { why: WAITS },
+  transaction_timeout: { why: WAITS },
+  idle_in_transaction_session_timeout: {
+    limit: SHORTEST_SILENCE_MS,
+    why: 'a business function that waits for anything but SQL loses its transaction',
+  },
+  idle_session_timeout: {
+    limit: POOL_IDLE_MS,
+    why: 'node-postgres keeps a connection idle for 10 seconds, and it is cut before',
+  },
+}
+
+export function serverFindings(
+  server: Server,
+  lockTimeoutMs: number,
+  pool: PoolLike['options'] = {},
+): readonly Finding[] {
   if (server.version < OLDEST_VERSION * 10_000) {
     return [
       {
@@ -55,54 +76,47 @@ export function serverFindings(server: Server, lockTimeoutMs: number): readonly 
     ]
   }
   const findings: Finding[] = []
-  const add = (...[code, problem, mend]: [Finding['code'], string, string]) => {
-    findings.push({ code, problem, mend })
-  }
-  const role = `alter role "${server.role.replaceAll('"', '""')}"`
+  const { role, database, isolation } = server
+  // Nothing but the pool's own setting is stronger than one for a role in a database.
+  const set = (name: string, value: string) =>
+    `alter role ${quoted(role)} in database ${quoted(database)} set ${name} to ${value};`
   if (server.in_recovery) {
-    add('read_only', 'the server is a standby, which takes no writes', 'connect to the primary')
+    findings.push({
+      code: 'read_only',
+      problem: 'the server is a standby, which takes no writes',
+      mend: 'connect to the primary',
+    })
   }
   if (server.read_only) {
-    add(
-      'read_only',
-      'default_transaction_read_only is on: what the host writes outside of oncely is refused',
-      `${role} set default_transaction_read_only to off;`,
-    )
+    findings.push({
+      code: 'read_only',
+      problem: 'default_transaction_read_only is on: what the host writes beside oncely is refused',
+      mend: 'turn it off for this role, unless that is meant',
+      sql: `begin read write; ${set('default_transaction_read_only', 'off')} commit;`,
+    })
   }
-  if (server.isolation !== 'read committed') {
-    add(
-      'isolation_default',
-      `default_transaction_isolation is ${server.isolation}: oncely opens its own transactions in read committed, and cannot join one of the host's`,
-      `${role} set default_transaction_isolation to 'read committed'; or set the isolation level where a transaction to be joined is opened`,
-    )
+  if (isolation !== 'read committed') {
+    findings.push({
+      code: 'isolation_default',
+      problem: `default_transaction_isolation is ${isolation}: oncely opens its own transactions in read committed, and cannot join one of the host's`,
+      mend: 'make read committed the default of this role, or set it where a transaction to be joined is opened',
+      sql: set('default_transaction_isolation', "'read committed'"),
+    })
   }
-  const limits = {
-    statement_timeout: [
-      lockTimeoutMs,
-      `of lockTimeoutMs, ${lockTimeoutMs} ms: a twin that waits fails instead of being told in_progress`,
-    ],
-    transaction_timeout: [
-      lockTimeoutMs,
-      `of lockTimeoutMs, ${lockTimeoutMs} ms: a twin that waits loses its connection instead of being told in_progress`,
-    ],
-    idle_in_transaction_session_timeout: [
-      SHORTEST_SILENCE_MS,
-      'of one second: a business function that waits for anything but SQL loses its transaction',
-    ],
-    idle_session_timeout: [
-      POOL_IDLE_MS,
-      "of the 10 seconds that node-postgres keeps an idle connection: the pool's connections are cut while idle",
-    ],
-  } as const
-  for (const [name, [limit, why]] of Object.entries(limits)) {
-    const value = server.timeouts[name] ?? 0
-    if (value === 0 || value > limit) continue
-    add(
-      'timeout_short',
-      `${name} is ${value} ms, within ${why}`,
-      `${role} set ${name} to '${limit * 4}ms'; or 0 for none`,
-    )
+  const short = (name: string, value: number, limit: number, why: string, sql?: string) => {
+    if (value === 0 || value > limit) return
+    const mend = `more than ${limit} ms, or 0 for none, where it is set: role, database or connection`
+    findings.push({
+      code: 'timeout_short',
+      problem: `${name} is ${value} ms: ${why}`,
+      mend,
+      ...(sql !== undefined && { sql }),
+    })
   }
+  for (const [name, { limit = lockTimeoutMs, why }] of Object.entries(limits)) {
+    short(name, server.timeouts[name] ?? 0, limit, why, set(name, `'${4 * limit}ms'`))
+  }
+  short('query_timeout of the pool', pool.query_timeout ?? 0, lockTimeoutMs, WAITS)
   return findings
 }
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
 import { bookkeeping } from '../../migrations/index.ts'
-import { enter } from '../postgres/enter.ts'
+import { enter, requireKysely } from '../postgres/enter.ts'
 import { refuseOld } from '../postgres/server.ts'
 
 /** What a database has of our migrations. */
@@ -19,6 +19,7 @@ export interface AppliedMigration {
 
 /** @throws OncelyError `server_too_old`. */
 export async function readBookkeeping<DB>(db: Kysely<DB>, schema: string): Promise<Bookkeeping> {
+  requireKysely(db)
   const own = enter(db, schema)
   // By the catalogue: `to_regclass` fails for a role that may not use the schema.
   const { rows } = await own.run(
@@ -30,7 +31,7 @@ export async function readBookkeeping<DB>(db: Kysely<DB>, schema: string): Promi
         where n.nspname = ${schema} and c.relname = ${bookkeeping.migrationTableName}
       ) as table`.compile(own.tables),
   )
-  const [found = { server: 0, schema: false, table: false }] = rows
+  const found = rows[0] as (typeof rows)[number]
   refuseOld(found.server)
   return {
     schemaExists: found.schema,

@@ -1,9 +1,7 @@
-import { sql } from 'kysely'
-
 import { bookkeeping } from '../../migrations/index.ts'
 import { OncelyError } from '../errors.ts'
-import { checkNames, checkSchema, DEFAULT_SCHEMA } from '../options.ts'
-import { textOf } from './statements.ts'
+import { checkFlag, checkNames, checkSchema, DEFAULT_SCHEMA } from '../options.ts'
+import { quoted } from './statements.ts'
 
 /** What a role may do with a table. */
 export interface TableRights {
@@ -61,13 +59,17 @@ export function rightsFor({
  *
  * @throws OncelyError `invalid_options`.
  */
-export function grants(options: GrantOptions): readonly string[] {
+export function grantStatements(options: GrantOptions): readonly string[] {
   checkNames(options, ['role', 'schema', 'sweeper', 'withOrders'])
   const { role, schema = DEFAULT_SCHEMA } = options
   checkSchema(schema)
-  if (typeof role !== 'string' || role === '' || Buffer.byteLength(role) > 63) {
+  // Quoted or not, these two are not the name of a role.
+  const noName = !role || ['public', 'none'].includes(role)
+  if (typeof role !== 'string' || noName || Buffer.byteLength(role) > 63) {
     throw new OncelyError('invalid_options', 'role must be the name of a PostgreSQL role')
   }
+  checkFlag('sweeper', options.sweeper ?? false)
+  checkFlag('withOrders', options.withOrders ?? false)
   const statement = (rights: string, on: string) => `grant ${rights} on ${on} to ${quoted(role)}`
   return [
     statement('usage', `schema ${quoted(schema)}`),
@@ -75,8 +77,4 @@ export function grants(options: GrantOptions): readonly string[] {
       statement(privileges.join(', '), quoted(schema, table)),
     ),
   ]
-}
-
-function quoted(...identifier: readonly string[]): string {
-  return textOf(sql.id(...identifier))
 }

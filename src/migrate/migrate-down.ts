@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 
 import { OncelyError } from '../errors.ts'
-import { checkNames, checkSchema, DEFAULT_SCHEMA } from '../options.ts'
+import { checkNames, checkSchema, checkTimeout, DEFAULT_SCHEMA } from '../options.ts'
 import { enter } from '../postgres/enter.ts'
-import { readBookkeeping } from './bookkeeping.ts'
+import { type Bookkeeping, readBookkeeping } from './bookkeeping.ts'
 import { allMigrations, planDown, type Step } from './plan.ts'
 import { runPlan, scriptOf } from './run.ts'
 
@@ -21,6 +21,18 @@ export interface MigrateDownOptions {
    * @defaultValue 1
    */
   readonly steps?: number
+  /**
+   * How long to wait for another migrator, in milliseconds, from 1 to 2,147,483,647.
+   *
+   * @defaultValue 600,000 (10 minutes)
+   */
+  readonly waitTimeoutMs?: number
+}
+
+/** What a run has undone. */
+export interface MigrateDownReport {
+  /** The names of the migrations that it undid, in that order. */
+  readonly undone: readonly string[]
 }
 
 /** A table that `migrateDown` would drop. */
@@ -33,26 +45,28 @@ export interface DroppedTable {
 
 /**
  * Undoes migrations, in one transaction: their tables are dropped, and every row in them. Keys open
- * again, and what is emitted and not published is lost. `describeDown` says beforehand what goes.
+ * again, and what is emitted and not published is lost. `describeMigrateDown` says beforehand what
+ * goes. The schema and its table `oncely_migrations` stay.
  *
- * @returns the names of the migrations that were undone.
  * @throws OncelyError as `migrateToLatest` does.
  */
 export async function migrateDown<DB>(
-  db: Kysely<DB>,
+  db: Kysely<DB> | Transaction<DB>,
   options: MigrateDownOptions = {},
-): Promise<readonly string[]> {
-  const { schema, steps } = resolve(options)
-  return runPlan(db, schema, (state) => planDown(schema, state, steps))
+): Promise<MigrateDownReport> {
+  const { schema, steps, waitTimeoutMs } = resolve(options)
+  const plan = (state: Bookkeeping) => planDown(schema, state, steps)
+  return { undone: await runPlan(db, schema, waitTimeoutMs, plan) }
 }
 
 /**
  * What `migrateDown` would run, as a script for `psql`. Runs nothing.
  *
  * @returns an empty text when there is nothing to undo.
+ * @throws OncelyError as `migrateToLatestScript` does.
  */
-export async function downScript<DB>(
-  db: Kysely<DB>,
+export async function migrateDownScript<DB>(
+  db: Kysely<DB> | Transaction<DB>,
   options: MigrateDownOptions = {},
 ): Promise<string> {
   const { schema, steps } = resolve(options)
@@ -60,9 +74,13 @@ export async function downScript<DB>(
   return plan.length === 0 ? '' : scriptOf(plan)
 }
 
-/** What `migrateDown` would drop, and how much is in it. Changes nothing. */
-export async function describeDown<DB>(
-  db: Kysely<DB>,
+/**
+ * What `migrateDown` would drop, and how much is in it. Counts every row. Changes nothing.
+ *
+ * @throws OncelyError as `migrateToLatestScript` does; `schema_missing` for a table that is not there.
+ */
+export async function describeMigrateDown<DB>(
+  db: Kysely<DB> | Transaction<DB>,
   options: MigrateDownOptions = {},
 ): Promise<readonly DroppedTable[]> {
   const { schema, steps } = resolve(options)
@@ -84,11 +102,12 @@ function tablesOf({ name }: Step, schema: string): readonly string[] {
 }
 
 function resolve(options: MigrateDownOptions): Required<MigrateDownOptions> {
-  checkNames(options, ['schema', 'steps'])
-  const { schema = DEFAULT_SCHEMA, steps = 1 } = options
+  checkNames(options, ['schema', 'steps', 'waitTimeoutMs'])
+  const { schema = DEFAULT_SCHEMA, steps = 1, waitTimeoutMs = 600_000 } = options
   checkSchema(schema)
+  checkTimeout('waitTimeoutMs', waitTimeoutMs)
   if (steps !== Infinity && (!Number.isInteger(steps) || steps < 1)) {
     throw new OncelyError('invalid_options', 'steps must be a whole number from 1, or Infinity')
   }
-  return { schema, steps }
+  return { schema, steps, waitTimeoutMs }
 }

@@ -1,7 +1,7 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 
-import { checkNames, checkSchema, DEFAULT_SCHEMA } from '../options.ts'
-import { readBookkeeping } from './bookkeeping.ts'
+import { checkFlag, checkNames, checkSchema, checkTimeout, DEFAULT_SCHEMA } from '../options.ts'
+import { type Bookkeeping, readBookkeeping } from './bookkeeping.ts'
 import { planUp } from './plan.ts'
 import { runPlan, scriptOf } from './run.ts'
 
@@ -19,6 +19,19 @@ export interface MigrateOptions {
    * @defaultValue false
    */
   readonly withOrders?: boolean
+  /**
+   * How long to wait for another migrator, in milliseconds, from 1 to 2,147,483,647.
+   *
+   * @defaultValue 600,000 (10 minutes): longer than a migration takes, and shorter than a deployment
+   * that hangs because somebody has left the lock behind.
+   */
+  readonly waitTimeoutMs?: number
+}
+
+/** What a run has done. */
+export interface MigrationReport {
+  /** The names of the migrations that it applied, in their order; none when all were there. */
+  readonly applied: readonly string[]
 }
 
 /**
@@ -26,19 +39,22 @@ export interface MigrateOptions {
  * several at once wait for each other, and one does the work.
  *
  * @param db - a Kysely of a role that may create tables; or a transaction, such as a migration of
- * the host's own is given, which is joined then.
- * @returns the names of the migrations that this run applied.
- * @throws OncelyError `migration_failed`, with the error as `cause`; nothing of the run is left.
+ * the host's own is given, which is joined then. Give that one, and not another Kysely, in a migration
+ * of the host's: its migrator holds the lock that this waits for. In a transaction stricter than
+ * READ COMMITTED, a run that had to wait fails, and can be repeated.
+ * @throws OncelyError `migration_failed`, with the error as `cause`; nothing of the run is left. Also
+ * when another migrator did not end within `waitTimeoutMs`.
  * @throws OncelyError `schema_newer` when a newer version of oncely has migrated the schema.
  * @throws OncelyError `server_too_old`; `transaction_not_started`; `outcome_unknown` when the answer
  * to COMMIT was lost: run it again. `invalid_options`.
  */
 export async function migrateToLatest<DB>(
-  db: Kysely<DB>,
+  db: Kysely<DB> | Transaction<DB>,
   options: MigrateOptions = {},
-): Promise<readonly string[]> {
-  const { schema, withOrders } = resolve(options)
-  return runPlan(db, schema, (state) => planUp(schema, state, withOrders))
+): Promise<MigrationReport> {
+  const { schema, withOrders, waitTimeoutMs } = resolve(options)
+  const plan = (state: Bookkeeping) => planUp(schema, state, withOrders)
+  return { applied: await runPlan(db, schema, waitTimeoutMs, plan) }
 }
 
 /**
@@ -46,10 +62,11 @@ export async function migrateToLatest<DB>(
  * administrators may change. Runs nothing.
  *
  * @returns an empty text when there is nothing to do.
- * @throws OncelyError `schema_newer`, `server_too_old`, `invalid_options`.
+ * @throws OncelyError `schema_newer`, `server_too_old`, `access_denied`, `invalid_options`; the driver's
+ * error when there is no connection.
  */
-export async function migrationScript<DB>(
-  db: Kysely<DB>,
+export async function migrateToLatestScript<DB>(
+  db: Kysely<DB> | Transaction<DB>,
   options: MigrateOptions = {},
 ): Promise<string> {
   const { schema, withOrders } = resolve(options)
@@ -58,8 +75,10 @@ export async function migrationScript<DB>(
 }
 
 function resolve(options: MigrateOptions): Required<MigrateOptions> {
-  checkNames(options, ['schema', 'withOrders'])
-  const { schema = DEFAULT_SCHEMA, withOrders = false } = options
+  checkNames(options, ['schema', 'withOrders', 'waitTimeoutMs'])
+  const { schema = DEFAULT_SCHEMA, withOrders = false, waitTimeoutMs = 600_000 } = options
   checkSchema(schema)
-  return { schema, withOrders }
+  checkFlag('withOrders', withOrders)
+  checkTimeout('waitTimeoutMs', waitTimeoutMs)
+  return { schema, withOrders, waitTimeoutMs }
 }

@@ -18,12 +18,17 @@ export interface Step {
 
 export const allMigrations: MigrationSet = { ...coreMigrations, ...ordersMigrations }
 
-/** What is still to be applied, the orders only if asked for, or applied before. */
-export function pendingNames(state: Bookkeeping, withOrders: boolean): readonly string[] {
-  refuseNewer(state)
-  const applied = new Set(state.applied.map(({ name }) => name))
-  const wanted = withOrders ? allMigrations : coreMigrations
-  return Object.keys(wanted).filter((name) => !applied.has(name))
+/** What is still to be applied: the orders only if asked for, or if any of theirs was before. */
+export function pendingNames({ applied }: Bookkeeping, withOrders: boolean): readonly string[] {
+  const names = new Set(applied.map(({ name }) => name))
+  const included = withOrders || Object.keys(ordersMigrations).some((name) => names.has(name))
+  const wanted = included ? allMigrations : coreMigrations
+  return Object.keys(wanted).filter((name) => !names.has(name))
+}
+
+/** Whether this version of oncely has a migration of that name. */
+export function isKnown(name: string): boolean {
+  return Object.hasOwn(allMigrations, name)
 }
 
 export async function planUp(
@@ -31,16 +36,32 @@ export async function planUp(
   state: Bookkeeping,
   withOrders: boolean,
 ): Promise<readonly Step[]> {
-  const table = sql.id(schema, bookkeeping.migrationTableName)
-  const steps = pendingNames(state, withOrders).map((name, index) => {
-    const at = sql.lit(nextTimestamp(state.applied, index))
-    const remember = sql`insert into ${table} (name, "timestamp") values (${sql.lit(name)}, ${at})`
-    return stepOf(schema, name, 'up', remember)
-  })
+  refuseNewer(state)
+  const steps = pendingNames(state, withOrders).map((name, index) =>
+    stepOf(schema, name, 'up', remembering(schema, name, nextTimestamp(state.applied, index))),
+  )
   const [first, ...others] = await Promise.all(steps)
   if (!first) return []
   const before = bookkeepingStatements(schema, state).map(textOf)
   return [{ ...first, statements: [...before, ...first.statements] }, ...others]
+}
+
+/** The bookkeeping of a schema that has lost it, for migrations whose tables are there. */
+export function bookkeepingAnew(
+  schema: string,
+  names: readonly string[],
+  tableExists: boolean,
+): readonly string[] {
+  const state = { schemaExists: true, tableExists, applied: [] }
+  const remember = names.map((name, index) =>
+    remembering(schema, name, nextTimestamp(state.applied, index)),
+  )
+  return [...bookkeepingStatements(schema, state), ...remember].map(textOf)
+}
+
+function remembering(schema: string, name: string, timestamp: string): RawBuilder<unknown> {
+  const table = sql.id(schema, bookkeeping.migrationTableName)
+  return sql`insert into ${table} (name, "timestamp") values (${sql.lit(name)}, ${sql.lit(timestamp)})`
 }
 
 /** @param count - how many of the applied ones to undo, the last one first. */
@@ -62,7 +83,7 @@ export async function planDown(
 
 /** @throws OncelyError `schema_newer`. */
 function refuseNewer({ applied }: Bookkeeping): void {
-  const unknown = applied.map(({ name }) => name).filter((name) => !(name in allMigrations))
+  const unknown = applied.map(({ name }) => name).filter((name) => !isKnown(name))
   if (unknown.length === 0) return
   throw new OncelyError(
     'schema_newer',

@@ -6,6 +6,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
   type RawBuilder,
+  sql,
 } from 'kysely'
 
 /** Compiles and executes nothing: there is no database behind it. */
@@ -23,9 +24,14 @@ function nowhere(log: LogConfig = []): Kysely<unknown> {
 
 /** A statement as the text that is run or printed. */
 export function textOf(statement: RawBuilder<unknown>): string {
-  const { sql, parameters } = statement.compile(nowhere())
+  const { sql: text, parameters } = statement.compile(nowhere())
   if (parameters.length > 0) throw new Error('a statement of a migration takes no parameters')
-  return sql.trim()
+  return text.trim()
+}
+
+/** A name as SQL has it; of several parts, with the dots between. */
+export function quoted(...identifier: readonly string[]): string {
+  return textOf(sql.id(...identifier))
 }
 
 /** The statements that a step of a migration would execute. */

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 
-import { ordersMigrations } from '../../migrations/index.ts'
 import { checkNames, checkSchema, DEFAULT_SCHEMA } from '../options.ts'
 import { readBookkeeping } from './bookkeeping.ts'
-import { allMigrations } from './plan.ts'
+import { allMigrations, isKnown, pendingNames } from './plan.ts'
 
 /** One migration, and whether the database has it. */
 export interface MigrationState {
@@ -20,6 +19,16 @@ export interface MigrationState {
   readonly appliedAt?: Date
 }
 
+/** Where to look. */
+export interface MigrationStatusOptions {
+  /**
+   * The schema that the tables are in.
+   *
+   * @defaultValue `'idem'`
+   */
+  readonly schema?: string
+}
+
 /**
  * Which migrations the database has. Changes nothing.
  *
@@ -27,25 +36,26 @@ export interface MigrationState {
  * @throws OncelyError `server_too_old`, `invalid_options`, `access_denied`.
  */
 export async function migrationStatus<DB>(
-  db: Kysely<DB>,
-  options: { readonly schema?: string } = {},
+  db: Kysely<DB> | Transaction<DB>,
+  options: MigrationStatusOptions = {},
 ): Promise<readonly MigrationState[]> {
   checkNames(options, ['schema'])
   const { schema = DEFAULT_SCHEMA } = options
   checkSchema(schema)
-  const { applied } = await readBookkeeping(db, schema)
-  const known = new Set(applied.map(({ name }) => name))
+  const state = await readBookkeeping(db, schema)
+  const names = new Set(state.applied.map(({ name }) => name))
+  const pending = pendingNames(state, false)
   return [
-    ...applied.map(({ name, appliedAt }) => ({
+    ...state.applied.map(({ name, appliedAt }) => ({
       name,
       appliedAt,
-      state: name in allMigrations ? ('applied' as const) : ('unknown' as const),
+      state: isKnown(name) ? ('applied' as const) : ('unknown' as const),
     })),
     ...Object.keys(allMigrations)
-      .filter((name) => !known.has(name))
+      .filter((name) => !names.has(name))
       .map((name) => ({
         name,
-        state: name in ordersMigrations ? ('optional' as const) : ('pending' as const),
+        state: pending.includes(name) ? ('pending' as const) : ('optional' as const),
       })),
   ]
 }

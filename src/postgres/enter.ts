@@ -39,11 +39,15 @@ class OwnTables {
         return new OncelyError('schema_missing', `the tables are missing: ${migrate}`, { cause })
       case SQLSTATE.undefinedColumn:
       case SQLSTATE.undefinedFunction:
-        return new OncelyError('schema_outdated', `the tables are too old: ${migrate}`, { cause })
+        return new OncelyError(
+          'schema_outdated',
+          `the tables are too old, or were changed: ${migrate}, then \`oncely doctor\``,
+          { cause },
+        )
       case SQLSTATE.insufficientPrivilege:
         return new OncelyError(
           'access_denied',
-          `the role has not every right on the schema '${this.#schema}': see \`oncely migrate grants\``,
+          `${messageOf(cause)} in the schema '${this.#schema}'; \`oncely migrate grants\` prints what a role needs`,
           { cause },
         )
       default:
@@ -52,7 +56,14 @@ class OwnTables {
   }
 }
 
-/** Enters the host's database, or a transaction on it. */
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/**
+ * Enters the host's database, or a transaction on it. Only who looks after the schema itself goes
+ * another way, since there every error means something else: the migrations and the doctor.
+ */
 export function enter<DB>(host: Kysely<DB>, schema: string): OwnTables {
   // The one place where a Kysely of the host's tables becomes one of ours.
   const tables = host as unknown as Kysely<Tables>
@@ -66,6 +77,12 @@ export function enter<DB>(host: Kysely<DB>, schema: string): OwnTables {
 export function refuseTransaction(db: unknown, user: string): void {
   if (db instanceof Object && 'isTransaction' in db && db.isTransaction === false) return
   throw new OncelyError('invalid_options', `${user} needs a Kysely, and not a transaction`)
+}
+
+/** @throws OncelyError `invalid_options` for anything but a Kysely, or a transaction on one. */
+export function requireKysely(db: unknown): void {
+  if (db instanceof Object && 'isTransaction' in db && 'withoutPlugins' in db) return
+  throw new OncelyError('invalid_options', 'db must be a Kysely, or a transaction on one')
 }
 
 export type { OwnTables }

@@ -20,7 +20,7 @@ export async function checkConnection(url: string): Promise<void> {
   try {
     await client.connect()
   } catch (error) {
-    throw connectionError(error, client)
+    throw databaseError(error, `${client.host}:${client.port}`)
   } finally {
     await client.end().catch(() => undefined)
   }
@@ -54,20 +54,11 @@ export function refuseOld(versionNumber: number): void {
   )
 }
 
-function connectionError(error: unknown, client: pg.Client): OncelyError {
-  const where = `${client.host}:${client.port}`
-  if (sqlState(error) !== undefined && error instanceof Error) {
-    return new OncelyError(
-      'database_refused',
-      `${where} refused the connection: ${error.message}`,
-      {
-        cause: error,
-      },
-    )
-  }
-  return new OncelyError('database_unreachable', `no database at ${where}: ${reason(error)}`, {
-    cause: error,
-  })
+/** What keeps a command from its work, where only the database or the driver can say. */
+export function databaseError(cause: unknown, where = 'the database'): OncelyError {
+  return sqlState(cause) === undefined
+    ? new OncelyError('database_unreachable', `no answer of ${where}: ${reason(cause)}`, { cause })
+    : new OncelyError('database_refused', `${where} refused: ${reason(cause)}`, { cause })
 }
 
 /** Node's error for a name with several addresses has its reasons one level down. */

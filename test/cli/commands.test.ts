@@ -68,7 +68,7 @@ describe('--dry-run', () => {
     deepStrictEqual([up.status, up.stderr], [0, ''])
     match(
       up.stdout,
-      /^begin;[^]+create schema "idem";[^]+create table "idem"."orders"[^]+commit;\n$/,
+      /^-- for psql[^]+begin;[^]+create schema "idem";[^]+create table "idem"."orders"[^]+commit;\n$/,
     )
     match(oncely(['migrate', 'status', '--url', url]).stdout, /^pending/)
     strictEqual(oncely(['migrate', '--url', url]).status, 0)
@@ -119,7 +119,7 @@ describe('oncely doctor', () => {
     strictEqual(status, 1)
     match(
       stdout,
-      /problem: the index outbox_pending_idx of outbox is missing\n {3}mend: set search_path.*CREATE INDEX.*;\nproblems: 1\n$/,
+      /problem: the index outbox_pending_idx of outbox is missing\n {3}mend: make it anew\n {4}sql: begin; .*CREATE INDEX.*;\nproblems: 1\n$/,
     )
     strictEqual(run('doctor', '--lock-timeout-ms', 'x').status, 2)
   })

@@ -117,7 +117,10 @@ describe('the database that a command uses', () => {
     deepStrictEqual([pending(flag), pending(variable)], [false, true])
     strictEqual(oncely(['migrate'], { cwd, env }).status, 0)
     deepStrictEqual([pending(flag), pending(variable)], [false, false])
-    match(oncely(['migrate'], { cwd }).stderr, /^oncely: .*kysely\.config\.mjs: unused\n$/)
+    match(
+      oncely(['migrate'], { cwd }).stderr,
+      /^oncely: .*kysely\.config\.mjs: unused \[invalid_options\]\n$/,
+    )
   })
 
   const broken: readonly [what: string, config: string, says: RegExp][] = [
@@ -136,11 +139,39 @@ describe('the database that a command uses', () => {
     })
   }
 
-  it('is said not to be there in one line, when the configuration leads nowhere', () => {
+  for (const command of [
+    ['migrate'],
+    ['migrate', '--dry-run'],
+    ['migrate', 'status'],
+    ['migrate', 'down'],
+    ['doctor'],
+  ]) {
+    it(`is said not to be there in one line by ${command.join(' ')}`, () => {
+      const [, files, packages] = configs[3] ?? ['', {}, []]
+      const cwd = host(files, packages)
+      for (const [HOST_URL, says] of [
+        ['postgres://nobody@127.0.0.1:1/none', /ECONNREFUSED/],
+        [Object.assign(new URL(database.url), { password: 'secret' }).href, /password/],
+      ] as const) {
+        const { status, stderr } = oncely(command, { cwd, env: { HOST_URL } })
+        strictEqual(status, 1)
+        match(stderr, /^oncely: [^\n]+ \[[a-z_]+\]\n$/)
+        match(stderr, says)
+      }
+    })
+  }
+
+  it('may be in the variables of .env, which kysely-ctl reads too', async () => {
     const [, files, packages] = configs[3] ?? ['', {}, []]
-    const env = { HOST_URL: 'postgres://nobody@127.0.0.1:1/none' }
-    const { status, stderr } = oncely(['migrate'], { cwd: host(files, packages), env })
-    strictEqual(status, 1)
-    match(stderr, /^oncely: [^\n]*ECONNREFUSED[^\n]*\n$/)
+    const url = await emptyDatabase(database)
+    const cwd = host({ ...files, '.env': `HOST_URL=${url}\n` }, packages)
+    strictEqual(oncely(['migrate'], { cwd }).status, 0)
+  })
+
+  it('is not guessed when --url is empty', () => {
+    const { status, stderr } = oncely(['migrate', '--url', ''], {
+      env: { DATABASE_URL: database.url },
+    })
+    deepStrictEqual([status, stderr], [2, 'oncely: --url is empty [invalid_options]\n'])
   })
 })

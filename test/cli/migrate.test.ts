@@ -94,11 +94,15 @@ describe('oncely migrate', () => {
 
 describe('oncely', () => {
   it('shows how it is used when no command or an unknown one is named, and exits with 2', () => {
-    for (const args of [[], ['migrat']]) {
+    for (const args of [[], ['migrat'], ['constructor'], ['toString']]) {
       const { status, stdout, stderr } = oncely(args)
       deepStrictEqual([status, stdout], [2, ''])
       match(stderr, /^usage: oncely COMMAND /)
     }
+  })
+
+  it('says its version', () => {
+    match(oncely(['--version']).stdout, /^\d+\.\d+\.\d+\n$/)
   })
 
   it('shows how it is used by --help, and exits with 0', () => {

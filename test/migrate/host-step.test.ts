@@ -70,7 +70,29 @@ describe("migrateToLatest in a migration of the host's own", () => {
         trx,
       )
       deepStrictEqual(rows, [{ lock: '7s', statement: '8s' }])
+      await sql`insert into idem.oncely_migrations values ('0009-later', '2099-01-01T00:00:00.000Z')`.execute(
+        trx,
+      )
+      await rejects(migrateToLatest(trx), { code: 'schema_newer' })
+      const again = await sql`
+        select current_setting('lock_timeout') as lock, current_setting('statement_timeout') as statement`.execute(
+        trx,
+      )
+      deepStrictEqual(again.rows, rows)
     })
+  })
+
+  it("changes tables under the role's own lock_timeout, and without its statement_timeout", async () => {
+    const db = await emptyHost()
+    await sql`create table seen (lock text, statement text);
+      create function look() returns event_trigger language plpgsql as $$ begin
+        insert into seen values (current_setting('lock_timeout'), current_setting('statement_timeout'));
+      end $$;
+      create event trigger look on ddl_command_end execute function look();
+      set lock_timeout to '7s'; set statement_timeout to '8s'`.execute(db)
+    await migrateToLatest(db)
+    const { rows } = await sql`select distinct lock, statement from seen`.execute(db)
+    deepStrictEqual(rows, [{ lock: '7s', statement: '0' }])
   })
 
   it('says so when the caller has already failed its transaction', async () => {

@@ -29,32 +29,34 @@ async function tablesIn(db: Kysely<unknown>, schema: string): Promise<string[]> 
 describe('migrating an empty database', () => {
   it('creates our tables and not the orders, and has nothing to do a second time', async () => {
     const db = await emptyHost()
-    deepStrictEqual(await migrateToLatest(db), core)
+    deepStrictEqual(await migrateToLatest(db), { applied: core })
     deepStrictEqual(await tablesIn(db, 'idem'), ['outbox', 'records', 'sink', 'sink_sequences'])
-    deepStrictEqual(await migrateToLatest(db), [])
+    deepStrictEqual(await migrateToLatest(db), { applied: [] })
   })
 
   it('creates the orders when asked', async () => {
     const db = await emptyHost()
-    deepStrictEqual(await migrateToLatest(db, { withOrders: true }), [...core, '0004-orders'])
+    deepStrictEqual(await migrateToLatest(db, { withOrders: true }), {
+      applied: [...core, '0004-orders'],
+    })
     deepStrictEqual((await tablesIn(db, 'idem')).includes('orders'), true)
-    deepStrictEqual(await migrateToLatest(db, { withOrders: true }), [])
+    deepStrictEqual(await migrateToLatest(db, { withOrders: true }), { applied: [] })
   })
 
   it('keeps the orders included once they were applied, asked or not', async () => {
     const db = await emptyHost()
     await migrateToLatest(db)
-    deepStrictEqual(await migrateToLatest(db, { withOrders: true }), ['0004-orders'])
-    deepStrictEqual(await migrateToLatest(db), [])
-    deepStrictEqual(await migrateToLatest(db, { withOrders: false }), [])
+    deepStrictEqual(await migrateToLatest(db, { withOrders: true }), { applied: ['0004-orders'] })
+    deepStrictEqual(await migrateToLatest(db), { applied: [] })
+    deepStrictEqual(await migrateToLatest(db, { withOrders: false }), { applied: [] })
   })
 
   it('keeps the schemas of one database apart', async () => {
     const db = await emptyHost()
     await migrateToLatest(db, { withOrders: true })
-    deepStrictEqual(await migrateToLatest(db, { schema: 'other' }), core)
+    deepStrictEqual(await migrateToLatest(db, { schema: 'other' }), { applied: core })
     deepStrictEqual((await tablesIn(db, 'other')).includes('orders'), false)
-    deepStrictEqual(await migrateToLatest(db, { schema: 'other' }), [])
+    deepStrictEqual(await migrateToLatest(db, { schema: 'other' }), { applied: [] })
   })
 })
 
@@ -62,11 +64,10 @@ describe('a schema by another name', () => {
   for (const schema of ['billing', 'Billing Dept', `o'neil "&" \\sons$$; --`, 'é'.repeat(31)]) {
     it(`works and keeps its guard at commit: ${schema}`, async () => {
       const db = (await emptyHost()) as Kysely<DB>
-      deepStrictEqual(await migrateToLatest(db, { schema, withOrders: true }), [
-        ...core,
-        '0004-orders',
-      ])
-      deepStrictEqual(await migrateToLatest(db, { schema }), [])
+      deepStrictEqual(await migrateToLatest(db, { schema, withOrders: true }), {
+        applied: [...core, '0004-orders'],
+      })
+      deepStrictEqual(await migrateToLatest(db, { schema }), { applied: [] })
       deepStrictEqual(await tablesIn(db as Kysely<unknown>, 'idem'), [])
 
       const scope = { tenant: 't', actor: 'a', operation: 'o' }
@@ -116,9 +117,9 @@ describe('migrating in the database of a host', () => {
       return results?.length
     }
     strictEqual(await migrateHost(), 1)
-    deepStrictEqual(await migrateToLatest(db), core)
+    deepStrictEqual(await migrateToLatest(db), { applied: core })
     strictEqual(await migrateHost(), 0)
-    deepStrictEqual(await migrateToLatest(db), [])
+    deepStrictEqual(await migrateToLatest(db), { applied: [] })
     deepStrictEqual(await tablesIn(db, 'public'), [
       'kysely_migration',
       'kysely_migration_lock',
@@ -132,8 +133,8 @@ describe('migrating in the database of a host', () => {
       const [plain, camel] = [await emptyHost(), await emptyHost({ plugins: [plugin] })]
       const options = { schema: 'ourTables', withOrders: true }
       await migrateToLatest(plain, options)
-      deepStrictEqual(await migrateToLatest(camel, options), [...core, '0004-orders'])
-      deepStrictEqual(await migrateToLatest(camel, { schema: 'ourTables' }), [])
+      deepStrictEqual(await migrateToLatest(camel, options), { applied: [...core, '0004-orders'] })
+      deepStrictEqual(await migrateToLatest(camel, { schema: 'ourTables' }), { applied: [] })
       const dump = await dumpSchema(plain, 'ourTables')
       strictEqual(dump.match(/create table/g)?.length, 6)
       strictEqual(await dumpSchema(camel.withoutPlugins(), 'ourTables'), dump)
@@ -152,6 +153,6 @@ describe('migrating in the database of a host', () => {
     })
     deepStrictEqual(await tablesIn(db, 'idem'), ['outbox'])
     await sql`drop table idem.outbox`.execute(db)
-    deepStrictEqual(await migrateToLatest(db), core)
+    deepStrictEqual(await migrateToLatest(db), { applied: core })
   })
 })

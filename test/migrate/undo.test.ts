@@ -1,14 +1,15 @@
-import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict'
+import { deepStrictEqual, rejects, strictEqual, throws } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
 import { type Kysely, sql } from 'kysely'
 import {
-  describeDown,
+  describeMigrateDown,
   diagnose,
-  downScript,
+  grantStatements,
+  migrateDownScript,
   migrateDown,
   migrateToLatest,
-  migrationScript,
+  migrateToLatestScript,
   migrationStatus,
 } from 'oncely/migrations'
 
@@ -54,17 +55,17 @@ describe('migrateDown', () => {
     const db = await emptyHost()
     await migrateToLatest(db, { withOrders: true })
     await sql`insert into idem.sink (consumer, event_id) values ('c', '1'), ('c', '2')`.execute(db)
-    deepStrictEqual(await describeDown(db, { steps: 2 }), [
+    deepStrictEqual(await describeMigrateDown(db, { steps: 2 }), [
       { table: 'orders', rows: 0 },
       { table: 'sink', rows: 2 },
       { table: 'sink_sequences', rows: 0 },
     ])
-    deepStrictEqual(await migrateDown(db), ['0004-orders'])
-    deepStrictEqual(await migrateDown(db, { steps: 2 }), ['0003-sink', '0002-outbox'])
-    deepStrictEqual(await migrateDown(db, { steps: Infinity }), ['0001-records'])
-    deepStrictEqual(await migrateDown(db), [])
-    deepStrictEqual(await describeDown(db), [])
-    deepStrictEqual(await migrateToLatest(db), core)
+    deepStrictEqual(await migrateDown(db), { undone: ['0004-orders'] })
+    deepStrictEqual(await migrateDown(db, { steps: 2 }), { undone: ['0003-sink', '0002-outbox'] })
+    deepStrictEqual(await migrateDown(db, { steps: Infinity }), { undone: ['0001-records'] })
+    deepStrictEqual(await migrateDown(db), { undone: [] })
+    deepStrictEqual(await describeMigrateDown(db), [])
+    deepStrictEqual(await migrateToLatest(db), { applied: core })
     deepStrictEqual((await diagnose(db)).findings, [])
   })
 
@@ -85,6 +86,30 @@ describe('migrateDown', () => {
     })
   }
 
+  it('refuses what is not a Kysely, and what is not a flag', async () => {
+    for (const db of [undefined, {}, database.pool()] as never[]) {
+      for (const call of [
+        migrateToLatest,
+        migrateToLatestScript,
+        migrateDown,
+        migrateDownScript,
+        describeMigrateDown,
+        migrationStatus,
+        diagnose,
+      ]) {
+        await rejects(call(db), { code: 'invalid_options' })
+      }
+    }
+    const yes = 'yes' as never
+    await rejects(migrateToLatest(database.watcher, { withOrders: yes }), {
+      code: 'invalid_options',
+    })
+    await rejects(diagnose(database.watcher, { sweeper: yes }), { code: 'invalid_options' })
+    await rejects(diagnose(database.watcher, { pool: {} as never }), { code: 'invalid_options' })
+    throws(() => grantStatements({ role: 'app', sweeper: yes }), { code: 'invalid_options' })
+    throws(() => grantStatements({ role: 'public' }), { code: 'invalid_options' })
+  })
+
   it('refuses an option that there is not', async () => {
     const options = { step: 1 } as object
     await rejects(migrateDown(database.watcher, options), { code: 'invalid_options' })
@@ -98,20 +123,20 @@ describe('a script', () => {
   for (const schema of ['idem', 'My "Idem"; --']) {
     it(`does by hand what the function does, in ${schema}`, async () => {
       const [byHand, byFunction] = [await emptyHost(), await emptyHost()]
-      const script = await migrationScript(byHand, { schema, withOrders: true })
+      const script = await migrateToLatestScript(byHand, { schema, withOrders: true })
       strictEqual((await migrationStatus(byHand, { schema }))[0]?.state, 'pending')
       await sql.raw(script).execute(byHand)
       await migrateToLatest(byFunction, { schema, withOrders: true })
       strictEqual(await dumpSchema(byHand, schema), await dumpSchema(byFunction, schema))
-      deepStrictEqual(await migrateToLatest(byHand, { schema, withOrders: true }), [])
-      strictEqual(await migrationScript(byHand, { schema, withOrders: true }), '')
+      deepStrictEqual(await migrateToLatest(byHand, { schema, withOrders: true }), { applied: [] })
+      strictEqual(await migrateToLatestScript(byHand, { schema, withOrders: true }), '')
 
-      const down = await downScript(byHand, { schema, steps: Infinity })
+      const down = await migrateDownScript(byHand, { schema, steps: Infinity })
       deepStrictEqual((await diagnose(byHand, { schema })).findings, [])
       await sql.raw(down).execute(byHand)
       strictEqual((await diagnose(byHand, { schema })).findings[0]?.code, 'schema_missing')
-      strictEqual(await downScript(byHand, { schema }), '')
-      deepStrictEqual(await migrateToLatest(byHand, { schema }), core)
+      strictEqual(await migrateDownScript(byHand, { schema }), '')
+      deepStrictEqual(await migrateToLatest(byHand, { schema }), { applied: core })
     })
   }
 })

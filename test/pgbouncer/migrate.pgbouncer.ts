@@ -46,10 +46,10 @@ describe('C14: migrations through a pooler in transaction mode', () => {
     const { direct, through } = await emptyHost()
     const db = through()
     for (const _ of [1, 2, 3]) {
-      deepStrictEqual(await migrateToLatest(db), core)
-      deepStrictEqual(await migrateToLatest(db), [])
+      deepStrictEqual(await migrateToLatest(db), { applied: core })
+      deepStrictEqual(await migrateToLatest(db), { applied: [] })
       strictEqual(await advisoryLocks(direct), 0)
-      deepStrictEqual(await migrateDown(db, { steps: Infinity }), core.toReversed())
+      deepStrictEqual(await migrateDown(db, { steps: Infinity }), { undone: core.toReversed() })
     }
     strictEqual(await advisoryLocks(direct), 0)
   })
