@@ -22,6 +22,12 @@ export const catalogue: readonly CatalogueEntry[] = [
   },
   {
     "kind": "table",
+    "table": "quota_uses",
+    "name": "quota_uses",
+    "definition": "table"
+  },
+  {
+    "kind": "table",
     "table": "records",
     "name": "records",
     "definition": "table"
@@ -223,6 +229,36 @@ export const catalogue: readonly CatalogueEntry[] = [
     "table": "outbox",
     "name": "dead_at",
     "definition": "timestamp with time zone"
+  },
+  {
+    "kind": "column",
+    "table": "quota_uses",
+    "name": "tenant",
+    "definition": "text collate \"C\" not null"
+  },
+  {
+    "kind": "column",
+    "table": "quota_uses",
+    "name": "actor",
+    "definition": "text collate \"C\" not null"
+  },
+  {
+    "kind": "column",
+    "table": "quota_uses",
+    "name": "used_at",
+    "definition": "timestamp with time zone not null"
+  },
+  {
+    "kind": "column",
+    "table": "quota_uses",
+    "name": "attempt",
+    "definition": "uuid not null"
+  },
+  {
+    "kind": "column",
+    "table": "quota_uses",
+    "name": "forget_at",
+    "definition": "timestamp with time zone not null"
   },
   {
     "kind": "column",
@@ -514,6 +550,24 @@ export const catalogue: readonly CatalogueEntry[] = [
   },
   {
     "kind": "constraint",
+    "table": "quota_uses",
+    "name": "quota_uses_actor_check",
+    "definition": "CHECK (char_length(actor) >= 1 AND char_length(actor) <= 200 AND octet_length(actor) <= 800)"
+  },
+  {
+    "kind": "constraint",
+    "table": "quota_uses",
+    "name": "quota_uses_pkey",
+    "definition": "PRIMARY KEY (tenant, actor, used_at, attempt)"
+  },
+  {
+    "kind": "constraint",
+    "table": "quota_uses",
+    "name": "quota_uses_tenant_check",
+    "definition": "CHECK (char_length(tenant) >= 1 AND char_length(tenant) <= 200 AND octet_length(tenant) <= 800)"
+  },
+  {
+    "kind": "constraint",
     "table": "records",
     "name": "records_actor_check",
     "definition": "CHECK (char_length(actor) >= 1 AND char_length(actor) <= 200 AND octet_length(actor) <= 800)"
@@ -655,6 +709,12 @@ export const catalogue: readonly CatalogueEntry[] = [
     "table": "outbox",
     "name": "outbox_pending_idx",
     "definition": "CREATE INDEX outbox_pending_idx ON outbox USING btree (\"position\") WHERE published_at IS NULL AND dead_at IS NULL"
+  },
+  {
+    "kind": "index",
+    "table": "quota_uses",
+    "name": "quota_uses_forget_at_idx",
+    "definition": "CREATE INDEX quota_uses_forget_at_idx ON quota_uses USING btree (forget_at)"
   },
   {
     "kind": "index",

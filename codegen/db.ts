@@ -60,6 +60,14 @@ export interface Outbox {
   type: string;
 }
 
+export interface QuotaUses {
+  actor: string;
+  attempt: string;
+  forget_at: Timestamp;
+  tenant: string;
+  used_at: Timestamp;
+}
+
 export interface Records {
   actor: string;
   attempt: string;
@@ -98,6 +106,7 @@ export interface SinkSequences {
 export interface DB {
   orders: Orders;
   outbox: Outbox;
+  quota_uses: QuotaUses;
   records: Records;
   sink: Sink;
   sink_sequences: SinkSequences;

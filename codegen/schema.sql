@@ -60,6 +60,17 @@ create table outbox (
   constraint outbox_type_check CHECK (char_length(type) >= 1 AND char_length(type) <= 200 AND octet_length(type) <= 800)
 );
 
+create table quota_uses (
+  tenant text collate "C" not null,
+  actor text collate "C" not null,
+  used_at timestamp with time zone not null,
+  attempt uuid not null,
+  forget_at timestamp with time zone not null,
+  constraint quota_uses_actor_check CHECK (char_length(actor) >= 1 AND char_length(actor) <= 200 AND octet_length(actor) <= 800),
+  constraint quota_uses_pkey PRIMARY KEY (tenant, actor, used_at, attempt),
+  constraint quota_uses_tenant_check CHECK (char_length(tenant) >= 1 AND char_length(tenant) <= 200 AND octet_length(tenant) <= 800)
+);
+
 create table records (
   tenant text collate "C" not null,
   actor text collate "C" not null,
@@ -126,6 +137,8 @@ create table sink_sequences (
 );
 
 CREATE INDEX outbox_pending_idx ON outbox USING btree ("position") WHERE published_at IS NULL AND dead_at IS NULL;
+
+CREATE INDEX quota_uses_forget_at_idx ON quota_uses USING btree (forget_at);
 
 CREATE INDEX records_replay_until_idx ON records USING btree (replay_until) WHERE expired_at IS NULL;
 

@@ -9,10 +9,11 @@ import { text200 } from './text.ts'
  */
 export function records(schema: string): TableMigration {
   const table = sql.id(schema, 'records')
+  const quotaUses = sql.id(schema, 'quota_uses')
   const refuseUnfinished = sql.id(schema, 'records_refuse_unfinished')
 
   return {
-    tables: ['records'],
+    tables: ['records', 'quota_uses'],
 
     async up(db: Kysely<unknown>) {
       // A tombstone keeps key, fingerprint and resource; the response goes. Only columns that the
@@ -55,6 +56,19 @@ export function records(schema: string): TableMigration {
         create index records_replay_until_idx on ${table} (replay_until) where expired_at is null
       `.execute(db)
 
+      // One row for each new key of an operation with a quota, counted by the primary key alone.
+      await sql`
+        create table ${quotaUses} (
+          ${text200('tenant')},
+          ${text200('actor')},
+          used_at timestamptz not null,
+          attempt uuid not null,
+          forget_at timestamptz not null,
+          constraint quota_uses_pkey primary key (tenant, actor, used_at, attempt)
+        )`.execute(db)
+
+      await sql`create index quota_uses_forget_at_idx on ${quotaUses} (forget_at)`.execute(db)
+
       // Deferred to COMMIT, where a claim without an outcome must not get through, whoever commits.
       const body = `
         begin
@@ -80,6 +94,7 @@ export function records(schema: string): TableMigration {
     },
 
     async down(db: Kysely<unknown>) {
+      await sql`drop table ${quotaUses}`.execute(db)
       await sql`drop table ${table}`.execute(db)
       await sql`drop function ${refuseUnfinished}()`.execute(db)
     },

@@ -1,17 +1,32 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 
+import type { CallOptions } from './call/deadline.ts'
 import type { BusinessFunction } from './call/execute.ts'
-import type { Fingerprint } from './fingerprint/fingerprint.ts'
-import { type IdempotencyOptions, type ResolvedOptions, resolveOptions } from './options.ts'
-import { enter, refuseTransaction } from './postgres/enter.ts'
+import { lookUp } from './call/lookup.ts'
+import type { Fingerprints } from './fingerprint/fingerprint.ts'
+import { type Operation, type OperationOptions, resolveOperation } from './operation.ts'
+import { type IdempotencyOptions, resolveOptions } from './options.ts'
+import { enter, refuseTransaction, requireTransaction } from './postgres/enter.ts'
 import { transactRepeatable } from './postgres/transact.ts'
+import type { Erasure } from './records/erase.ts'
 import { expireRecord } from './records/expire.ts'
-import type { Result } from './result.ts'
+import { jsonCodec } from './response/codec.ts'
+import { erase } from './erase.ts'
+import type { JoinedResult, Lookup, Result } from './result.ts'
 import { checkKey, checkScope, type Scope } from './scope.ts'
-import { type RefusalOf, type ValueOf, withIdempotency } from './with-idempotency.ts'
+import type { PlainShape, RefusalOf, ReplayOf, Shape, ShapeWith, ValueOf } from './shape.ts'
+import { withIdempotency, withTransaction } from './with-idempotency.ts'
+
+/** How a call ends on an instance of that shape. */
+export type ResultOf<Returned, Of extends Shape = PlainShape> =
+  Result<ValueOf<Returned, Of>, RefusalOf<Returned, Of>, ReplayOf<Returned, Of>> | Of['extra']
+
+/** The same inside the caller's transaction. */
+export type JoinedResultOf<Returned, Of extends Shape = PlainShape> =
+  JoinedResult<ValueOf<Returned, Of>, RefusalOf<Returned, Of>, ReplayOf<Returned, Of>> | Of['extra']
 
 /** Idempotent writes on one database. Made by `createIdempotency`; holds no state of its own. */
-export interface Idempotency<DB> {
+export interface Idempotency<DB, Of extends Shape = PlainShape> {
   /**
    * Runs a business function at most once for a key. Claim, the function's writes, its events and
    * its response are one transaction: they commit together or not at all, so a crash leaves nothing
@@ -23,9 +38,11 @@ export interface Idempotency<DB> {
    * @param scope - who may share the key.
    * @param key - the caller's name for one intent, the same for every retry: 1 to 255 printable
    * ASCII characters.
-   * @param fingerprint - of the parameters that decide the result, by `fingerprint`.
+   * @param fingerprint - of the parameters that decide the result, by `fingerprint`; or several that
+   * are accepted, such as under the rule of the deploy before, the one to be stored first.
    * @param fn - gets `tx`, the host's own transaction in READ COMMITTED, and `context`. What it
    * returns is stored as JSON; everybody gets that stored form, so a Date is a string.
+   * @param options - a bound on this one call.
    * @returns how the call ended, see `Result`. `unknown` is not a failure: ask again.
    * @throws what `fn` throws, unchanged, after the rollback; nothing is stored and the key is free.
    * Likewise the first error of a statement that failed while `fn` went on.
@@ -48,9 +65,32 @@ export interface Idempotency<DB> {
   withIdempotency<Returned>(
     scope: Scope,
     key: string,
-    fingerprint: Fingerprint,
+    fingerprint: Fingerprints,
     fn: BusinessFunction<DB, Returned>,
-  ): Promise<Result<ValueOf<Returned>, RefusalOf<Returned>>>
+    options?: CallOptions,
+  ): Promise<ResultOf<Returned, Of>>
+
+  /**
+   * The same inside a transaction of the caller's own, which the caller commits or rolls back, and the
+   * claim with it. Under a savepoint: whatever fails leaves the transaction usable.
+   *
+   * @param tx - a transaction in READ COMMITTED, on the same database.
+   * @throws OncelyError `invalid_options` for anything else.
+   */
+  withTransaction(tx: Transaction<DB>): JoinedIdempotency<DB, Of>
+
+  /**
+   * Reads what is committed under a key and executes nothing. `absent` says that nothing is committed,
+   * never that nothing was executed.
+   *
+   * @throws OncelyError as `withIdempotency` does for its arguments.
+   */
+  lookup<Value = unknown, Refusal = unknown>(
+    scope: Scope,
+    key: string,
+    fingerprint: Fingerprints,
+    options?: CallOptions,
+  ): Promise<Lookup<Value, Refusal> | Extract<Of['extra'], { readonly kind: 'denied' }>>
 
   /**
    * Turns one committed record into a tombstone: its response goes, key, fingerprint and resource
@@ -65,11 +105,43 @@ export interface Idempotency<DB> {
   expire(scope: Scope, key: string): Promise<boolean>
 
   /**
-   * The same database with some options set otherwise, such as for one operation.
+   * Forgets a person: every response and resource of a tenant, or of one actor, goes. Keys and
+   * fingerprints stay as tombstones, so that no late retry executes again; a fingerprint by `secret`
+   * tells nobody anything. Batch by batch; repeat it when it fails in the middle.
+   *
+   * @returns how many records were cleared. One whose call is still open is not among them.
+   * @throws OncelyError `invalid_scope`; `outcome_unknown`, and then it is safe to call again.
+   */
+  erase(whose: Erasure): Promise<number>
+
+  /**
+   * The same database for one operation: with some options set otherwise, and with those that only
+   * some operations need. The kinds `denied`, `duplicate` and `quota_exceeded` are in the type where
+   * their option is set.
    *
    * @throws OncelyError `invalid_options`.
    */
-  withOptions(options: IdempotencyOptions): Idempotency<DB>
+  withOptions<const Options extends OperationOptions<DB>>(
+    options: Options,
+  ): Idempotency<DB, ShapeWith<Of, Options>>
+}
+
+/** Idempotent writes inside one transaction of the caller's. Made by `withTransaction`. */
+export interface JoinedIdempotency<DB, Of extends Shape = PlainShape> {
+  /**
+   * As on `Idempotency`, except that nothing is committed: `applied` holds once the caller has
+   * committed, and a caller that rolls back leaves no trace. `retry` does nothing here.
+   *
+   * @throws OncelyError `isolation_unsupported` in anything but READ COMMITTED; `key_reused` for a key
+   * that was used before in the same transaction; `transaction_aborted` when it had failed before.
+   */
+  withIdempotency<Returned>(
+    scope: Scope,
+    key: string,
+    fingerprint: Fingerprints,
+    fn: BusinessFunction<DB, Returned>,
+    options?: CallOptions,
+  ): Promise<JoinedResultOf<Returned, Of>>
 }
 
 /**
@@ -84,22 +156,40 @@ export function createIdempotency<DB>(
   options: IdempotencyOptions = {},
 ): Idempotency<DB> {
   refuseTransaction(db, 'createIdempotency')
-  return idempotencyOn(db, resolveOptions(options))
+  return idempotencyOn(db, { codec: jsonCodec, ...resolveOptions(options) })
 }
 
-function idempotencyOn<DB>(db: Kysely<DB>, resolved: ResolvedOptions): Idempotency<DB> {
-  return Object.freeze<Idempotency<DB>>({
-    withIdempotency: (scope, key, fingerprint, fn) =>
-      withIdempotency(db, resolved, scope, key, fingerprint, fn),
+function idempotencyOn<DB, Of extends Shape>(
+  db: Kysely<DB>,
+  operation: Operation<DB>,
+): Idempotency<DB, Of> {
+  // Stored values come back as what they were stored as, and kinds only with their option: the
+  // compiler has to be told.
+  return Object.freeze({
+    withIdempotency: (scope, key, fingerprints, fn, options) =>
+      withIdempotency(db, operation, { scope, key, fingerprints, fn, options }),
+
+    withTransaction(tx: Transaction<DB>) {
+      requireTransaction(tx)
+      return Object.freeze({
+        withIdempotency: (scope, key, fingerprints, fn, options) =>
+          withTransaction(tx, operation, { scope, key, fingerprints, fn, options }),
+      } as JoinedIdempotency<DB, Of>)
+    },
+
+    lookup: (scope, key, fingerprints, options) =>
+      lookUp(db, operation, scope, key, fingerprints, options),
 
     async expire(scope, key) {
       const identity = { ...checkScope(scope), key: checkKey(key) }
       return transactRepeatable(db, async (trx) => ({
         end: 'commit',
-        outcome: await expireRecord(enter(trx, resolved.schema), identity),
+        outcome: await expireRecord(enter(trx, operation.schema), identity),
       }))
     },
 
-    withOptions: (options) => idempotencyOn(db, resolveOptions(options, resolved)),
-  })
+    erase: (whose) => erase(db, operation.schema, whose),
+
+    withOptions: (options) => idempotencyOn(db, resolveOperation(options, operation)),
+  } as Idempotency<DB, Of>)
 }

@@ -11,12 +11,21 @@
  * - `not_json`: so was the value it returned.
  * - `invalid_event`: an event given to `context.emit` is not of its form; so is one that a sink receives.
  * - `invalid_resource`: so is what was given to `context.resource`.
+ * - `response_too_large`: what it returned has more bytes than `maxResponseBytes`.
  * - `rejection_not_returned`: `context.reject` was called, and something else was returned.
  * - `transaction_closed`: `tx` or `context` was used after the business function had settled.
  * - `transaction_aborted`: COMMIT was answered by ROLLBACK.
  * - `transaction_control`: the business function tried to end its transaction; that was not sent.
  * - `claim_lost`: the claim is gone all the same, such as by a statement hidden in another. What was
  *   written behind the end of the transaction stays.
+ *
+ * The call was given up before COMMIT was sent, and nothing is left of it:
+ * - `aborted`: its `signal` was aborted; `cause` is the reason.
+ * - `deadline_exceeded`: its `deadlineMs` had passed.
+ *
+ * The call cannot join the transaction it was given, which stays usable:
+ * - `isolation_unsupported`: it is not READ COMMITTED.
+ * - `key_reused`: the same key was used before in the same transaction.
  *
  * The answer to COMMIT was lost, so it may have taken effect or not:
  * - `outcome_unknown`: of an operation that is safe to repeat, such as `expire`. Repeat it.
@@ -31,10 +40,12 @@
  * - `migration_failed`: a migration could not be applied; `cause` has the error.
  */
 export type OncelyErrorCode =
+  | 'aborted'
   | 'access_denied'
   | 'claim_lost'
   | 'database_refused'
   | 'database_unreachable'
+  | 'deadline_exceeded'
   | 'driver_missing'
   | 'invalid_event'
   | 'invalid_fingerprint'
@@ -43,10 +54,13 @@ export type OncelyErrorCode =
   | 'invalid_options'
   | 'invalid_resource'
   | 'invalid_scope'
+  | 'isolation_unsupported'
+  | 'key_reused'
   | 'migration_failed'
   | 'not_json'
   | 'outcome_unknown'
   | 'rejection_not_returned'
+  | 'response_too_large'
   | 'schema_missing'
   | 'schema_newer'
   | 'schema_outdated'

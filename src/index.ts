@@ -1,26 +1,53 @@
-export { createIdempotency, type Idempotency } from './create-idempotency.ts'
-export type { IdempotencyOptions } from './options.ts'
+export {
+  createIdempotency,
+  type Idempotency,
+  type JoinedIdempotency,
+  type JoinedResultOf,
+  type ResultOf,
+} from './create-idempotency.ts'
+export type { IdempotencyOptions, OutcomeReport } from './options.ts'
+export type { BusinessIdentity, OperationOptions, Quota, RecordView } from './operation.ts'
 export type { Scope } from './scope.ts'
 export {
   fingerprint,
   type Fingerprint,
   type FingerprintOptions,
+  type Fingerprints,
 } from './fingerprint/fingerprint.ts'
+export type { CallOptions } from './call/deadline.ts'
 export type { BusinessFunction } from './call/execute.ts'
 export type { CallContext } from './call/context.ts'
 export type { Rejection } from './call/rejection.ts'
 export type { EmittedEvent } from './outbox/event.ts'
+export type { Codec } from './response/codec.ts'
 export type { Stored } from './response/stored.ts'
 export type {
+  Absent,
+  Applied,
   Conflict,
+  Denied,
+  Duplicate,
   Executed,
   Expired,
   InProgress,
+  JoinedResult,
+  Lookup,
+  QuotaExceeded,
   Rejected,
   Replayed,
+  Resolution,
   Resource,
   Result,
   Unknown,
 } from './result.ts'
-export type { RefusalOf, ValueOf } from './with-idempotency.ts'
+export type {
+  PlainShape,
+  RefusalOf,
+  ReplayOf,
+  SameAsFirst,
+  Shape,
+  ShapeWith,
+  ValueOf,
+} from './shape.ts'
+export type { Erasure } from './records/erase.ts'
 export { isOncelyError, OncelyError, type OncelyErrorCode } from './errors.ts'

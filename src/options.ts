@@ -47,10 +47,49 @@ export interface IdempotencyOptions {
    * @defaultValue `'none'`
    */
   readonly replayLock?: 'none' | 'share'
+  /**
+   * How large a response may be, in bytes as it is stored, from 1 to 256 MiB. A larger one fails the
+   * call with `response_too_large` before anything is committed.
+   *
+   * @defaultValue 1,048,576 (1 MiB): more than an answer has that somebody waits for.
+   */
+  readonly maxResponseBytes?: number
+  /**
+   * Runs the whole call again, the function too, when its transaction failed for a passing reason
+   * and certainly took no effect: a serialisation failure (SQLSTATE 40001), a deadlock (40P01), a
+   * connection that was lost before COMMIT was sent. Only for a function that does nothing outside of `tx`.
+   *
+   * @defaultValue 1 attempt in all: nothing is run again unasked.
+   */
+  readonly retry?: { readonly attempts: number }
+  /**
+   * Told how each call ended, for metrics. What it throws changes nothing.
+   *
+   * @defaultValue none.
+   */
+  readonly onOutcome?: (report: OutcomeReport) => unknown
+}
+
+/** How a call ended, for metrics. */
+export interface OutcomeReport {
+  /** The result's `kind`, or `failed` when the call threw. */
+  readonly kind: string
+  /** Whose call it was; not the key, of which there are too many. */
+  readonly scope: { readonly tenant: string; readonly actor: string; readonly operation: string }
+  /** How long the call took, in milliseconds. */
+  readonly durationMs: number
+  /** How much of it passed before the key was won or its record read: pool, BEGIN and twins; in milliseconds. */
+  readonly waitMs: number
+  /** How many times the call was run: more than 1 only with `retry`. */
+  readonly attempts: number
+  /** What the call threw, when `failed`. */
+  readonly error?: unknown
 }
 
 /** The options with every default filled in. */
-export type ResolvedOptions = Readonly<Required<IdempotencyOptions>>
+export type ResolvedOptions = Readonly<
+  Required<Omit<IdempotencyOptions, 'onOutcome'>> & Pick<IdempotencyOptions, 'onOutcome'>
+>
 
 const defaults: ResolvedOptions = {
   schema: DEFAULT_SCHEMA,
@@ -59,6 +98,8 @@ const defaults: ResolvedOptions = {
   retryAfterMs: 1_000,
   idleInTransactionTimeoutMs: 60_000,
   replayLock: 'none',
+  maxResponseBytes: 1_048_576,
+  retry: { attempts: 1 },
 }
 
 /** PostgreSQL keeps timeouts as 32-bit milliseconds. */
@@ -75,7 +116,7 @@ export function resolveOptions(
   given: IdempotencyOptions,
   inherited: ResolvedOptions = defaults,
 ): ResolvedOptions {
-  checkNames(given, Object.keys(defaults))
+  checkNames(given, [...Object.keys(defaults), 'onOutcome'])
   const set = Object.entries(given).filter(([, value]) => value !== undefined)
   const options: ResolvedOptions = { ...inherited, ...Object.fromEntries(set) }
   checkSchema(options.schema)
@@ -85,6 +126,12 @@ export function resolveOptions(
   checkTimeout('idleInTransactionTimeoutMs', options.idleInTransactionTimeoutMs)
   if (!['none', 'share'].includes(options.replayLock)) {
     throw invalid(`replayLock must be 'none' or 'share'`)
+  }
+  checkWhole('maxResponseBytes', options.maxResponseBytes, 1, 268_435_456)
+  checkNames(options.retry, ['attempts'])
+  checkWhole('retry.attempts', options.retry.attempts, 1, 10)
+  if (options.onOutcome !== undefined && typeof options.onOutcome !== 'function') {
+    throw invalid('onOutcome must be a function')
   }
   return Object.freeze(options)
 }
@@ -132,10 +179,21 @@ export function checkFlag(name: string, value: unknown): void {
   if (typeof value !== 'boolean') throw invalid(`${name} must be true or false`)
 }
 
-function checkMs(name: string, value: unknown, max: number): void {
-  if (!Number.isInteger(value) || Number(value) < 1 || Number(value) > max) {
-    throw invalid(`${name} must be a whole number of milliseconds from 1 to ${max}`)
-  }
+/** @throws OncelyError `invalid_options`. */
+export function checkMs(name: string, value: unknown, max: number, min = 1): void {
+  checkWhole(name, value, min, max, ' of milliseconds')
+}
+
+/** @throws OncelyError `invalid_options`. */
+export function checkWhole(
+  name: string,
+  value: unknown,
+  min: number,
+  max: number,
+  unit = '',
+): void {
+  if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) return
+  throw invalid(`${name} must be a whole number${unit} from ${min} to ${max}`)
 }
 
 function invalid(message: string): OncelyError {

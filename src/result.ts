@@ -69,9 +69,65 @@ export interface Unknown {
   readonly cause: unknown
 }
 
+/** With `authorize`: the caller may no longer see what the record holds. */
+export interface Denied {
+  readonly ok: false
+  readonly kind: 'denied'
+}
+
+/** What a business object under another key means to the caller. */
+export type Resolution<Value> =
+  | {
+      /** The same intent: here is its answer. */
+      readonly disposition: 'replay'
+      /** The answer, as it is. */
+      readonly value: Value
+    }
+  | {
+      /** Another intent, `conflict`; or one that people have to look at, `manual`. */
+      readonly disposition: 'conflict' | 'manual'
+    }
+
+/** With `businessIdentity`: the business object exists under another key; this one is not used. */
+export type Duplicate<Value> = {
+  readonly ok: false
+  readonly kind: 'duplicate'
+} & Resolution<Value>
+
+/** With `quota`: the actor has used up the budget of new keys. Nothing is stored. */
+export interface QuotaExceeded {
+  readonly ok: false
+  readonly kind: 'quota_exceeded'
+  /** When the oldest of the counted keys leaves the window, in milliseconds from now. */
+  readonly retryAfterMs: number
+}
+
 /**
  * How a call with an idempotency key ended. Discriminated by `kind`, and by `ok` into the two that
- * have a value and the others.
+ * have a value and the others. `Replay` is what `replay` makes, where it is set.
  */
-export type Result<Value, Refusal = unknown> =
-  Executed<Value> | Replayed<Value> | Rejected<Refusal> | Conflict | Expired | InProgress | Unknown
+export type Result<Value, Refusal = unknown, Replay = Value> =
+  Executed<Value> | Replayed<Replay> | Rejected<Refusal> | Conflict | Expired | InProgress | Unknown
+
+/** This call claimed the key and the business function ran, inside the caller's transaction. */
+export interface Applied<Value> {
+  readonly ok: true
+  readonly kind: 'applied'
+  /** What the function returned, in its stored form. It holds once the caller has committed. */
+  readonly value: Value
+}
+
+/** How a call ended that joined the caller's transaction, who alone knows whether it commits. */
+export type JoinedResult<Value, Refusal = unknown, Replay = Value> =
+  | Applied<Value>
+  | Exclude<Result<Value, Refusal, Replay>, { readonly kind: 'executed' | 'unknown' }>
+
+/** Nothing is committed under the key; it may be executed at this moment, or never have been. */
+export interface Absent {
+  readonly ok: false
+  readonly kind: 'absent'
+}
+
+/** What a look at a key found. */
+export type Lookup<Value, Refusal = unknown> =
+  Replayed<Value> | Rejected<Refusal> | Conflict | Expired | InProgress | Absent

@@ -29,7 +29,12 @@ export function checkScope(scope: Scope): Scope {
     const problem = problemOfText((given as Record<string, unknown>)[part])
     if (problem) throw new OncelyError('invalid_scope', `the scope's ${part} ${problem}`)
   }
-  return { tenant: scope.tenant, actor: scope.actor, operation: scope.operation }
+  return scopeOf(scope)
+}
+
+/** The scope alone, of whatever carries one. */
+export function scopeOf({ tenant, actor, operation }: Scope): Scope {
+  return { tenant, actor, operation }
 }
 
 /** What keeps a text from being stored in a column of 1 to 200 characters, if anything does. */

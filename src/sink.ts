@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { OncelyError } from './errors.ts'
 import { checkNames, checkSchema, DEFAULT_SCHEMA } from './options.ts'
 import { enter, refuseTransaction } from './postgres/enter.ts'
-import { LentTransaction } from './postgres/lent-transaction.ts'
+import { lend } from './postgres/lent-transaction.ts'
 import { transactRepeatable } from './postgres/transact.ts'
 import { recordEvent } from './sink/record-event.ts'
 
@@ -88,10 +88,7 @@ export function createSink<DB>(db: Kysely<DB>, options: SinkOptions): Sink<DB> {
         if (!(await recordEvent(own, consumer, id))) {
           return { end: 'rollback', outcome: { kind: 'duplicate' } }
         }
-        const lent = new LentTransaction(trx)
-        const value = await lent.use(apply)
-        if (lent.firstError) throw lent.firstError.error
-        return { end: 'commit', outcome: { kind: 'applied', value } }
+        return { end: 'commit', outcome: { kind: 'applied', value: await lend(trx, apply) } }
       })
     },
   })

@@ -1,76 +1,98 @@
 import { randomUUID } from 'node:crypto'
 
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 
-import { replay } from './call/replay.ts'
-import { type BusinessFunction, execute } from './call/execute.ts'
-import type { Rejection } from './call/rejection.ts'
+import { attempt } from './call/attempt.ts'
+import { type CallOptions, deadlineOf } from './call/deadline.ts'
+import { duplicateBehind } from './call/duplicate.ts'
+import type { BusinessFunction } from './call/execute.ts'
+import { join } from './call/join.ts'
+import { observed } from './call/observe.ts'
+import { retried } from './call/retry.ts'
 import { OncelyError } from './errors.ts'
-import { checkFingerprint, type Fingerprint } from './fingerprint/fingerprint.ts'
-import type { ResolvedOptions } from './options.ts'
+import { checkFingerprints, type Fingerprints } from './fingerprint/fingerprint.ts'
+import type { Operation } from './operation.ts'
 import { enter } from './postgres/enter.ts'
 import { boundWaits } from './postgres/settings.ts'
 import { transact } from './postgres/transact.ts'
 import type { Claim } from './records/claim.ts'
-import { obtain } from './records/obtain.ts'
-import type { Stored } from './response/stored.ts'
-import type { Result } from './result.ts'
+import type { Applied, Denied, Duplicate, QuotaExceeded, Result } from './result.ts'
 import { checkKey, checkScope, type Scope } from './scope.ts'
 
-/** What callers get of what a business function returns, rejections set aside. */
-export type ValueOf<Returned> = Stored<Exclude<Returned, Rejection<unknown>>>
+/** What a caller gives for one call. */
+export interface Intent<DB> {
+  readonly scope: Scope
+  readonly key: string
+  readonly fingerprints: Fingerprints
+  readonly fn: BusinessFunction<DB, unknown>
+  readonly options: CallOptions | undefined
+}
 
-/**
- * What callers get of what a business function rejects with. A function that rejects nothing may
- * still meet a refusal that an earlier version of it stored.
- */
-export type RefusalOf<Returned> =
-  Extract<Returned, Rejection<unknown>> extends Rejection<infer Refusal> ? Stored<Refusal> : unknown
+/** Every way in which a call can end, whatever its options. */
+type AnyResult = Result<unknown> | Denied | Duplicate<unknown> | QuotaExceeded
+type AnyJoinedResult = Exclude<AnyResult, { kind: 'executed' | 'unknown' }> | Applied<unknown>
 
 /** The protocol: claim the key and execute, or replay what is committed under it. */
-export async function withIdempotency<DB, Returned>(
+export async function withIdempotency<DB>(
   db: Kysely<DB>,
-  options: ResolvedOptions,
-  scope: Scope,
-  key: string,
-  fingerprint: Fingerprint,
-  fn: BusinessFunction<DB, Returned>,
-): Promise<Result<ValueOf<Returned>, RefusalOf<Returned>>> {
-  const { schema, replayWindowMs, retryAfterMs, replayLock } = options
+  operation: Operation<DB>,
+  intent: Intent<DB>,
+): Promise<AnyResult> {
   // Bad input is found before anything has touched the database.
+  const wanted = checkIntent(intent, operation)
+  const bound = deadlineOf(intent.options)
+  const { schema, retry, retryAfterMs, businessIdentity, onOutcome } = operation
+  return observed<AnyResult>(onOutcome, wanted, (noted) =>
+    retried(retry.attempts, bound, async () => {
+      noted.attempts += 1
+      const claim = { ...wanted, attempt: randomUUID() }
+      try {
+        const fate = await transact(
+          db,
+          async (trx) => {
+            const own = enter(trx, schema)
+            await boundWaits(own, operation)
+            return attempt(trx, own, claim, operation, intent.fn, bound, noted)
+          },
+          bound,
+        )
+        if (fate.known) return fate.outcome
+        return { ok: false, kind: 'unknown', retryAfterMs, cause: fate.cause }
+      } catch (error) {
+        return await duplicateBehind(error, db, claim, businessIdentity, bound)
+      }
+    }),
+  )
+}
+
+/** The same inside the caller's transaction, which the caller commits. */
+export async function withTransaction<DB>(
+  tx: Transaction<DB>,
+  operation: Operation<DB>,
+  intent: Intent<DB>,
+): Promise<AnyJoinedResult> {
+  const wanted = checkIntent(intent, operation)
+  const bound = deadlineOf(intent.options)
+  return observed<AnyJoinedResult>(operation.onOutcome, wanted, async (noted) => {
+    noted.attempts = 1
+    const claim = { ...wanted, attempt: randomUUID() }
+    const outcome = await join(tx, claim, operation, intent.fn, bound, noted)
+    // Whether it is committed is for the caller to say.
+    return outcome.kind === 'executed' ? { ...outcome, kind: 'applied' } : outcome
+  })
+}
+
+function checkIntent<DB>(
+  { scope, key, fingerprints, fn }: Intent<DB>,
+  { replayWindowMs }: Operation<DB>,
+): Omit<Claim, 'attempt'> {
   if (typeof fn !== 'function') {
     throw new OncelyError('invalid_function', 'the business function must be a function')
   }
-  const claim: Claim = {
+  return {
     ...checkScope(scope),
     key: checkKey(key),
-    fingerprint: checkFingerprint(fingerprint),
-    attempt: randomUUID(),
+    fingerprints: checkFingerprints(fingerprints),
     replayWindowMs,
   }
-
-  const fate = await transact<DB, Result<unknown>>(db, async (trx) => {
-    const own = enter(trx, schema)
-    await boundWaits(own, options)
-    const obtained = await obtain(own, claim, replayLock)
-    // Only a claim changes anything: whatever else ends by a rollback, which reaches no disk.
-    switch (obtained.by) {
-      case 'claim':
-        return { end: 'commit', outcome: await execute(trx, own, claim, fn) }
-      case 'record':
-        return { end: 'rollback', outcome: replay(obtained.record, claim.fingerprint) }
-      case 'other': {
-        const { by: _, ...reason } = obtained
-        return {
-          end: 'rollback',
-          outcome: { ok: false, kind: 'in_progress', retryAfterMs, ...reason },
-        }
-      }
-    }
-  })
-  const result: Result<unknown> = fate.known
-    ? fate.outcome
-    : { ok: false, kind: 'unknown', retryAfterMs, cause: fate.cause }
-  // Stored values come back as what they were stored as; only the compiler has to be told.
-  return result as Result<ValueOf<Returned>, RefusalOf<Returned>>
 }

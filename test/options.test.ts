@@ -22,7 +22,7 @@ interface Rule {
   readonly refused: readonly unknown[]
 }
 
-const rules: Record<keyof IdempotencyOptions, Rule> = {
+const rules: Record<Exclude<keyof IdempotencyOptions, 'onOutcome'>, Rule> = {
   schema: {
     byDefault: 'idem',
     // 63 octets are what PostgreSQL keeps of a name; it would cut the rest off silently.
@@ -53,6 +53,16 @@ const rules: Record<keyof IdempotencyOptions, Rule> = {
     byDefault: 'none',
     allowed: ['none', 'share'],
     refused: ['', 'SHARE', 'update', null, true, ['none'], {}],
+  },
+  maxResponseBytes: {
+    byDefault: 1_048_576,
+    allowed: [1, 268_435_456],
+    refused: [...milliseconds, 268_435_457],
+  },
+  retry: {
+    byDefault: { attempts: 1 },
+    allowed: [{ attempts: 1 }, { attempts: 10 }],
+    refused: [{ attempts: 0 }, { attempts: 11 }, { attempts: 1.5 }, {}, null, 3, { times: 3 }],
   },
 }
 
@@ -89,7 +99,7 @@ describe('each option', () => {
 })
 
 describe('an option that there is not', () => {
-  for (const name of ['lockTimeout', 'locktimeoutms', 'authorize', '', ' schema', '0']) {
+  for (const name of ['lockTimeout', 'locktimeoutms', 'authorise', '', ' schema', '0']) {
     it(`'${name}' is refused, even when it is undefined`, () => {
       for (const value of [1, undefined]) {
         const given = { [name]: value } as IdempotencyOptions

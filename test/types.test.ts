@@ -153,6 +153,9 @@ export function vocabulary() {
     | 'retryAfterMs'
     | 'idleInTransactionTimeoutMs'
     | 'replayLock'
+    | 'maxResponseBytes'
+    | 'retry'
+    | 'onOutcome'
   >()
 }
 

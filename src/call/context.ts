@@ -2,6 +2,7 @@ import { OncelyError } from '../errors.ts'
 import { checkEvent, type EmittedEvent, type OutboxEvent } from '../outbox/event.ts'
 import type { Resource } from '../result.ts'
 import { problemOfText, type Scope } from '../scope.ts'
+import { childKeyOf } from './child-key.ts'
 import { isRejection, Rejection } from './rejection.ts'
 
 /** What a business function is given beside its transaction. */
@@ -34,6 +35,13 @@ export interface CallContext {
    * @throws OncelyError `invalid_resource`.
    */
   readonly resource: (resource: Resource) => void
+  /**
+   * A key for a call to another service on behalf of this one, which a relay makes later: the same for
+   * every retry of this intent, and another for every name. See `childKey` for how it is made.
+   *
+   * @throws OncelyError `invalid_key` for a name that is not a text of 1 to 200 characters.
+   */
+  readonly childKey: (name: string) => string
 }
 
 /** What one run of a business function asks for, kept in memory until it settles. */
@@ -72,6 +80,8 @@ export class Call implements CallContext {
     }
     this.#resource = { type: resource.type, id: resource.id }
   }
+
+  readonly childKey = (name: string): string => childKeyOf(this.scope, this.key, name)
 
   get events(): readonly OutboxEvent[] {
     return this.#events

@@ -3,15 +3,21 @@ import { randomBytes } from 'node:crypto'
 import { type RawBuilder, sql, type Transaction } from 'kysely'
 
 import { OncelyError } from '../errors.ts'
+import type { Operation } from '../operation.ts'
+import { type Bound, within } from '../postgres/bound.ts'
 import type { OwnTables } from '../postgres/enter.ts'
 import { LentTransaction } from '../postgres/lent-transaction.ts'
 import { isIntegrityViolation, SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
 import type { Claim } from '../records/claim.ts'
 import { complete, type Completion } from '../records/complete.ts'
+import { identityOf } from '../records/identity.ts'
 import { encodeResponse } from '../response/codec.ts'
 import type { Executed, Rejected } from '../result.ts'
+import { scopeOf } from '../scope.ts'
 import { Call, type CallContext } from './context.ts'
 import { isRejection } from './rejection.ts'
+
+const NOTHING = Buffer.alloc(0)
 
 /** The business function: it runs at most once for a key, inside the claim's transaction. */
 export type BusinessFunction<DB, Returned> = (
@@ -31,32 +37,39 @@ export async function execute<DB>(
   trx: Transaction<DB>,
   own: OwnTables,
   claim: Claim,
+  operation: Operation<DB>,
   fn: BusinessFunction<DB, unknown>,
+  bound: Bound,
 ): Promise<Executed<unknown> | Rejected<unknown>> {
   // A name that the function cannot use for a savepoint of its own, which would hide this one.
   const savepoint = sql.id(`oncely_${randomBytes(8).toString('hex')}`)
   await own.run(sql`savepoint ${savepoint}`.compile(own.tables))
 
   const lent = new LentTransaction(trx)
-  const { tenant, actor, operation, key, attempt } = claim
-  const call = new Call({ tenant, actor, operation }, key)
+  const identity = { ...identityOf(claim), attempt: claim.attempt }
+  const call = new Call(scopeOf(claim), claim.key)
   const returned = await lent.use(async (tx) => {
     try {
-      return await fn(tx, call)
+      // Given up, the function may go on by itself, with a transaction that is closed.
+      return await within(bound, Promise.resolve(fn(tx, call)))
     } finally {
       call.settle()
     }
   })
   refuseOutcomeBehind(lent.firstError, returned)
   const rejection = call.rejectionIn(returned)
-  const { bytes: response, value } = encodeResponse(rejection ? rejection.value : returned)
-  const identity = { tenant, actor, operation, key, attempt }
+  const { codec, maxResponseBytes } = operation
+  const encode = (made: unknown) => encodeResponse(made, codec, maxResponseBytes)
   if (rejection) {
+    const { bytes, value: refusal } = await encode(rejection.value)
     await undo(own, savepoint)
-    await store(own, { ...identity, state: 'rejected', response, events: [] })
-    return { ok: false, kind: 'rejected', refusal: value, replayed: false }
+    await store(own, { ...identity, state: 'rejected', response: bytes, events: [] })
+    return { ok: false, kind: 'rejected', refusal, replayed: false }
   }
   const { events, madeResource: resource } = call
+  const { bytes, value } = await encode(returned)
+  // Where a replay makes the answer anew, nothing of it is kept: not for a day, and not a secret.
+  const response = operation.replay ? NOTHING : bytes
   await store(own, { ...identity, state: 'completed', response, events, resource })
   return { ok: true, kind: 'executed', value }
 }

@@ -1,22 +1,53 @@
-import { type Fingerprint, sameFingerprint } from '../fingerprint/fingerprint.ts'
+import type { Transaction } from 'kysely'
+
+import { type Fingerprint, matches } from '../fingerprint/fingerprint.ts'
+import type { Operation, RecordView } from '../operation.ts'
+import { lend } from '../postgres/lent-transaction.ts'
+import type { RecordIdentity } from '../records/identity.ts'
 import type { StoredRecord } from '../records/read.ts'
-import { decodeResponse } from '../response/codec.ts'
-import type { Conflict, Expired, Rejected, Replayed } from '../result.ts'
+import type { Conflict, Denied, Expired, Rejected, Replayed } from '../result.ts'
 
 /**
- * What a later call gets of a committed record. The fingerprint comes first: to a caller who
- * asks for something else, the record says nothing.
+ * What a later call gets of a committed record. The fingerprint comes first: to a caller who asks for
+ * something else, the record says nothing. Then whether the caller may see it, then whether there is
+ * still something to see.
  */
-export function replay(
+export async function replay<DB>(
+  trx: Transaction<DB>,
   record: StoredRecord,
-  fingerprint: Fingerprint,
-): Conflict | Expired | Rejected<unknown> | Replayed<unknown> {
-  if (!sameFingerprint(record.fingerprint, fingerprint)) return { ok: false, kind: 'conflict' }
-  if (record.expired || record.response === null) {
+  identity: RecordIdentity,
+  accepted: readonly Fingerprint[],
+  operation: Operation<DB>,
+): Promise<Conflict | Denied | Expired | Rejected<unknown> | Replayed<unknown>> {
+  if (!matches(record.fingerprint, accepted)) return { ok: false, kind: 'conflict' }
+  const { authorize, replay: rebuild, codec } = operation
+  const view = viewOf(record, identity)
+  if (authorize) {
+    const allowed: unknown = await lend(trx, (tx) => authorize(tx, view))
+    // Whatever is not a clear yes, such as a forgotten return, is a no.
+    if (allowed !== true) return { ok: false, kind: 'denied' }
+  }
+  if (view.state === 'expired' || record.response === null) {
     return { ok: false, kind: 'expired', ...(record.resource && { resource: record.resource }) }
   }
-  const value = decodeResponse(record.response)
-  return record.outcome === 'rejected'
-    ? { ok: false, kind: 'rejected', refusal: value, replayed: true }
-    : { ok: true, kind: 'replayed', value }
+  if (view.state === 'rejected') {
+    const refusal: unknown = await codec.decode(record.response)
+    return { ok: false, kind: 'rejected', refusal, replayed: true }
+  }
+  const value = rebuild
+    ? await lend(trx, (tx) => rebuild(tx, view))
+    : await codec.decode(record.response)
+  return { ok: true, kind: 'replayed', value }
+}
+
+function viewOf(record: StoredRecord, identity: RecordIdentity): RecordView {
+  const { tenant, actor, operation, key } = identity
+  const expired = record.expired || record.response === null
+  return Object.freeze({
+    scope: Object.freeze({ tenant, actor, operation }),
+    key,
+    state: expired ? 'expired' : record.outcome,
+    createdAt: record.createdAt,
+    ...(record.resource && { resource: record.resource }),
+  })
 }

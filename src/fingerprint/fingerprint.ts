@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 
 import stringify from 'fast-json-stable-stringify'
 
@@ -7,8 +7,8 @@ import { toJsonValue } from '../json-value.ts'
 
 /** Digest of the parameters that decide a business result. Made by `fingerprint`. */
 export interface Fingerprint {
-  /** How the digest was made. */
-  readonly algorithm: 'sha256'
+  /** How the digest was made; `hmac-sha256` with a `secret`. */
+  readonly algorithm: 'sha256' | 'hmac-sha256'
   /** Which rule chose and defaulted the parameters. Another version never matches. */
   readonly version: number
   /** 64 lower-case hexadecimal digits. */
@@ -22,7 +22,21 @@ export interface FingerprintOptions {
    * field is added or a default becomes another.
    */
   readonly version: number
+  /**
+   * Makes the digest keyed (HMAC-SHA-256, RFC 2104), for parameters that somebody who sees the table
+   * could guess, such as a card or a person's data: 16 octets or more, of a text those of its UTF-8.
+   * A replay needs the same secret: while one replaces another, give both fingerprints to the call.
+   *
+   * @defaultValue none: SHA-256.
+   */
+  readonly secret?: string | Uint8Array
 }
+
+/** One fingerprint, or several under which a record is accepted, the one to be stored first. */
+export type Fingerprints = Fingerprint | readonly [Fingerprint, ...Fingerprint[]]
+
+/** What RFC 2104 asks of a key is as many octets as the digest; half of that is beyond guessing. */
+const MIN_SECRET_OCTETS = 16
 
 const MAX_VERSION = 2_147_483_647
 
@@ -44,7 +58,7 @@ const MAX_VERSION = 2_147_483_647
  * any other option.
  */
 export function fingerprint(value: unknown, options: FingerprintOptions): Fingerprint {
-  const { version, ...others } = Object(options) as Record<string, unknown>
+  const { version, secret, ...others } = Object(options) as Record<string, unknown>
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) {
     throw new OncelyError('invalid_fingerprint', `a fingerprint has no option '${unknown}'`)
@@ -55,25 +69,48 @@ export function fingerprint(value: unknown, options: FingerprintOptions): Finger
       `the version of a fingerprint must be a whole number from 1 to ${MAX_VERSION}`,
     )
   }
-  const digest = hash('sha256', stringify(toJsonValue(value, 'parameters')))
-  return Object.freeze({ algorithm: 'sha256', version, digest })
+  const text = stringify(toJsonValue(value, 'parameters'))
+  if (secret === undefined) {
+    return Object.freeze({ algorithm: 'sha256', version, digest: hash('sha256', text) })
+  }
+  const digest = createHmac('sha256', checkSecret(secret)).update(text).digest('hex')
+  return Object.freeze({ algorithm: 'hmac-sha256', version, digest })
+}
+
+function checkSecret(secret: unknown): Uint8Array {
+  const octets = typeof secret === 'string' ? Buffer.from(secret) : secret
+  if (octets instanceof Uint8Array && octets.length >= MIN_SECRET_OCTETS) return octets
+  throw new OncelyError(
+    'invalid_fingerprint',
+    `the secret of a fingerprint must be a text or bytes of at least ${MIN_SECRET_OCTETS} octets`,
+  )
 }
 
 /**
- * Checks what a caller passes as a fingerprint.
+ * Checks what a caller passes as a fingerprint, or as several.
  *
  * @throws OncelyError `invalid_fingerprint`.
  */
-export function checkFingerprint(given: Fingerprint): Fingerprint {
+export function checkFingerprints(given: Fingerprints): readonly [Fingerprint, ...Fingerprint[]] {
+  const several: readonly unknown[] = Array.isArray(given) ? given : [given]
+  const [first, ...others] = several.map(checkFingerprint)
+  if (first === undefined) throw malformed()
+  return [first, ...others]
+}
+
+function checkFingerprint(given: unknown): Fingerprint {
   const { algorithm, version, digest } = Object(given) as Record<keyof Fingerprint, unknown>
   const wellFormed = typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest)
-  if (algorithm !== 'sha256' || !isVersion(version) || !wellFormed) {
-    throw new OncelyError(
-      'invalid_fingerprint',
-      'the fingerprint must be what fingerprint(value, { version }) returned',
-    )
-  }
+  const known = algorithm === 'sha256' || algorithm === 'hmac-sha256'
+  if (!known || !isVersion(version) || !wellFormed) throw malformed()
   return { algorithm, version, digest }
+}
+
+function malformed(): OncelyError {
+  return new OncelyError(
+    'invalid_fingerprint',
+    'the fingerprint must be what fingerprint(value, { version }) returned, or an array of such',
+  )
 }
 
 /** A fingerprint as a record keeps it, perhaps of an algorithm that only newer code knows. */
@@ -83,12 +120,11 @@ export interface StoredFingerprint {
   readonly digest: string
 }
 
-/** Whether two fingerprints are of the same parameters under the same rule. */
-export function sameFingerprint(stored: StoredFingerprint, given: Fingerprint): boolean {
-  return (
-    stored.digest === given.digest &&
-    stored.version === given.version &&
-    stored.algorithm === given.algorithm
+/** Whether a record is of the same parameters under a rule that the caller accepts. */
+export function matches(stored: StoredFingerprint, accepted: readonly Fingerprint[]): boolean {
+  return accepted.some(
+    ({ digest, version, algorithm }) =>
+      stored.digest === digest && stored.version === version && stored.algorithm === algorithm,
   )
 }
 

@@ -43,6 +43,10 @@ export function rightsFor({
       table: 'records',
       privileges: ['select', 'insert', 'update', ...(sweeper ? (['delete'] as const) : [])],
     },
+    {
+      table: 'quota_uses',
+      privileges: ['select', 'insert', ...(sweeper ? (['delete'] as const) : [])],
+    },
     { table: 'outbox', privileges: ['insert'] },
     { table: 'sink', privileges: ['select', 'insert'] },
     { table: 'sink_sequences', privileges: ['select', 'insert', 'update'] },

@@ -85,4 +85,10 @@ export function requireKysely(db: unknown): void {
   throw new OncelyError('invalid_options', 'db must be a Kysely, or a transaction on one')
 }
 
+/** @throws OncelyError `invalid_options` for anything but an open transaction. */
+export function requireTransaction(tx: unknown): void {
+  if (tx instanceof Object && 'isTransaction' in tx && tx.isTransaction === true) return
+  throw new OncelyError('invalid_options', 'withTransaction needs a transaction that is open')
+}
+
 export type { OwnTables }

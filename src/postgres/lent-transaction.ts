@@ -117,6 +117,22 @@ export class LentTransaction<DB> {
   }
 }
 
+/**
+ * Lends a transaction to one function of the host.
+ *
+ * @throws what the function throws, unchanged; else the first error of a statement of its that failed
+ * while it went on.
+ */
+export async function lend<DB, Value>(
+  trx: Transaction<DB>,
+  run: (tx: Transaction<DB>) => Promise<Value> | Value,
+): Promise<Value> {
+  const lent = new LentTransaction(trx)
+  const value = await lent.use(run)
+  if (lent.firstError) throw lent.firstError.error
+  return value
+}
+
 function notYours(): OncelyError {
   return new OncelyError(
     'transaction_control',

@@ -11,7 +11,10 @@ const SAVED_LOCK_TIMEOUT = 'oncely.lock_timeout'
  * may be silent. The host's `lock_timeout` is kept for `restoredLockTimeout`; its own shorter bound
  * on silence stays. A target list is evaluated from left to right.
  */
-export async function boundWaits(own: OwnTables, options: ResolvedOptions): Promise<void> {
+export async function boundWaits(
+  own: OwnTables,
+  options: Pick<ResolvedOptions, 'lockTimeoutMs' | 'idleInTransactionTimeoutMs'>,
+): Promise<void> {
   const idle = sql`current_setting('idle_in_transaction_session_timeout')`
   const ours = sql.val(`${options.idleInTransactionTimeoutMs}ms`)
   await own.run(
@@ -23,6 +26,21 @@ export async function boundWaits(own: OwnTables, options: ResolvedOptions): Prom
         else ${ours}
       end, true)`.compile(own.tables),
   )
+}
+
+/**
+ * The same for a transaction that the host goes on with, whose silence is its own affair.
+ *
+ * @returns the isolation level that the host has opened it with.
+ */
+export async function boundLockWait(own: OwnTables, lockTimeoutMs: number): Promise<string> {
+  const { rows } = await own.run(
+    sql<{ isolation: string }>`select
+      set_config(${sql.lit(SAVED_LOCK_TIMEOUT)}, current_setting('lock_timeout'), true),
+      set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true),
+      current_setting('transaction_isolation') as isolation`.compile(own.tables),
+  )
+  return String(rows[0]?.isolation)
 }
 
 /**

@@ -11,6 +11,8 @@ export const SQLSTATE = {
   invalidSavepoint: '3B001',
   noActiveTransaction: '25P01',
   lockNotAvailable: '55P03',
+  serializationFailure: '40001',
+  deadlockDetected: '40P01',
 } as const
 
 /** Errors are wrapped a few deep; the bound is for a cause that is its own. */
@@ -29,6 +31,12 @@ export function isIntegrityViolation(error: unknown): boolean {
   return sqlState(error)?.startsWith('23') ?? false
 }
 
+/** Whether the statement violated that unique constraint, by the name that PostgreSQL sent. */
+export function violates(error: unknown, constraint: string): boolean {
+  const found = serverError(error)
+  return found?.code === SQLSTATE.uniqueViolation && found.constraint === constraint
+}
+
 /**
  * Whether an error behind COMMIT says for certain that nothing was committed: PostgreSQL sent it
  * with severity ERROR, for what a deferred check, a conflict of transactions or a trigger's own
@@ -44,15 +52,16 @@ export function isDefiniteRefusal(error: unknown): boolean {
 interface ServerError {
   readonly code: string
   readonly severity: string
+  readonly constraint: unknown
 }
 
 function serverError(error: unknown): ServerError | undefined {
   let current = error
   for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
     if (typeof current !== 'object' || current === null) return undefined
-    const { code, severity } = current as Record<string, unknown>
+    const { code, severity, constraint } = current as Record<string, unknown>
     if (typeof severity === 'string' && typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) {
-      return { code, severity }
+      return { code, severity, constraint }
     }
     current = (current as { cause?: unknown }).cause
   }

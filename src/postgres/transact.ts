@@ -1,10 +1,11 @@
 import { isAbortedTransactionError, type Kysely, type Transaction } from 'kysely'
 
-import { OncelyError } from '../errors.ts'
-import { isDefiniteRefusal } from './sqlstate.ts'
+import { isOncelyError, OncelyError } from '../errors.ts'
+import { type Bound, UNBOUNDED, within } from './bound.ts'
+import { isDefiniteRefusal, SQLSTATE, sqlState } from './sqlstate.ts'
 
 /** How a unit of work wants its transaction to end, and what it came to. */
-interface Ending<Outcome> {
+export interface Ending<Outcome> {
   readonly end: 'commit' | 'rollback'
   readonly outcome: Outcome
 }
@@ -24,35 +25,80 @@ const rollBack = new Error('roll back')
  *
  * What `work` throws is thrown, also when the rollback fails behind it.
  *
+ * @param bound - until when COMMIT may be sent. Given up before, nothing is committed, although the
+ * connection may still be busy.
  * @throws OncelyError `transaction_not_started`, before `work` was called.
  * @throws OncelyError `transaction_aborted` when COMMIT was answered by ROLLBACK.
  */
 export async function transact<DB, Outcome>(
   db: Kysely<DB>,
   work: (trx: Transaction<DB>) => Promise<Ending<Outcome>>,
+  bound: Bound = UNBOUNDED,
 ): Promise<Fate<Outcome>> {
-  const unit: { begun?: true; failure?: { error: unknown }; ending?: Ending<Outcome> } = {}
+  const unit: Unit<Outcome> = {}
   try {
-    await db
+    await within(bound, run(db, work, bound, unit), () => unit.ending?.end === 'commit')
+  } catch (error) {
+    if (unit.ending?.end === 'commit') return fateOfRefusedCommit(error)
+    bound.check()
+    if (!unit.begun) throw notStarted(error)
+    // Otherwise a rollback: as meant, or failed, and then Kysely destroys the connection.
+    if (error !== rollBack && unit.failure) markLost(unit.failure.error)
+  }
+  if (unit.failure) throw unit.failure.error
+  return { known: true, outcome: (unit.ending as Ending<Outcome>).outcome }
+}
+
+interface Unit<Outcome> {
+  begun?: true
+  failure?: { readonly error: unknown }
+  /** With `commit`, from the moment at which COMMIT is certain to be sent. */
+  ending?: Ending<Outcome>
+}
+
+async function run<DB, Outcome>(
+  db: Kysely<DB>,
+  work: (trx: Transaction<DB>) => Promise<Ending<Outcome>>,
+  bound: Bound,
+  unit: Unit<Outcome>,
+): Promise<void> {
+  const inTransaction = (on: Kysely<DB>) =>
+    on
       .transaction()
       .setIsolationLevel('read committed')
       .setAccessMode('read write')
       .execute(async (trx) => {
         unit.begun = true
         try {
-          unit.ending = await work(trx)
+          const ending = await work(trx)
+          bound.check()
+          unit.ending = ending
         } catch (error) {
           unit.failure = { error }
         }
         if (unit.ending?.end !== 'commit') throw rollBack
       })
-  } catch (error) {
-    if (!unit.begun) throw notStarted(error)
-    if (unit.ending?.end === 'commit') return fateOfRefusedCommit(error)
-    // Otherwise a rollback: as meant, or failed, and then Kysely destroys the connection.
-  }
-  if (unit.failure) throw unit.failure.error
-  return { known: true, outcome: (unit.ending as Ending<Outcome>).outcome }
+  // Kysely's transaction takes no signal, and waits for the pool as long as it takes.
+  const { signal } = bound
+  await (signal ? db.connection().execute(inTransaction, { signal }) : inTransaction(db))
+}
+
+/** Errors behind which the connection was lost, before COMMIT was sent. */
+const lost = new WeakSet()
+
+function markLost(error: unknown): void {
+  if (error instanceof Object) lost.add(error)
+}
+
+/**
+ * Whether a transaction certainly took no effect and may well do so the next time: a serialisation
+ * failure, a deadlock, no connection, or one that was lost before COMMIT was sent.
+ */
+export function isPassing(error: unknown): boolean {
+  const state = sqlState(error)
+  if (state === SQLSTATE.serializationFailure || state === SQLSTATE.deadlockDetected) return true
+  if (isOncelyError(error)) return error.code === 'transaction_not_started'
+  return error instanceof Object && lost.has(error)
 }
 
 /**

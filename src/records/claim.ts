@@ -9,7 +9,8 @@ import { identityColumns, identityOf, type RecordIdentity } from './identity.ts'
 export interface Claim extends RecordIdentity {
   /** Random, so that a claim is recognised as one's own. A UUID. */
   readonly attempt: string
-  readonly fingerprint: Fingerprint
+  /** The first is stored; a record under any of them is the same intent. */
+  readonly fingerprints: readonly [Fingerprint, ...Fingerprint[]]
   readonly replayWindowMs: number
 }
 
@@ -21,7 +22,8 @@ export interface Claim extends RecordIdentity {
  * somebody has committed this key.
  */
 export async function claim(own: OwnTables, wanted: Claim): Promise<boolean> {
-  const { attempt, fingerprint, replayWindowMs } = wanted
+  const { attempt, replayWindowMs } = wanted
+  const [fingerprint] = wanted.fingerprints
   const { rows } = await own.run(
     own.tables
       .insertInto('records')

@@ -3,6 +3,15 @@ import { sql } from 'kysely'
 import type { OwnTables } from '../postgres/enter.ts'
 import { identityOf, type RecordIdentity } from './identity.ts'
 
+/** What makes a tombstone of a record. */
+export const tombstone = {
+  state: 'expired',
+  response: null,
+  response_status: null,
+  response_headers: null,
+  expired_at: sql<Date>`clock_timestamp()`,
+} as const
+
 /**
  * Turns a record into a tombstone: the response goes, key, fingerprint and resource stay. Waits for
  * a replay that holds the record.
@@ -13,13 +22,7 @@ export async function expireRecord(own: OwnTables, identity: RecordIdentity): Pr
   const { numAffectedRows } = await own.run(
     own.tables
       .updateTable('records')
-      .set({
-        state: 'expired',
-        response: null,
-        response_status: null,
-        response_headers: null,
-        expired_at: sql`clock_timestamp()`,
-      })
+      .set(tombstone)
       .where((eb) => eb.and(identityOf(identity)))
       .where('state', 'in', ['completed', 'rejected']),
   )

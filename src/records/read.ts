@@ -14,6 +14,7 @@ export interface StoredRecord {
   /** Empty of a tombstone. */
   readonly response: Uint8Array | null
   readonly resource: Resource | undefined
+  readonly createdAt: Date
 }
 
 /**
@@ -39,6 +40,8 @@ export async function readRecord(
         'resource_type',
         'resource_id',
         sql<string>`encode(fingerprint, 'hex')`.as('digest'),
+        // As a text: what a timestamp is parsed to is the host's choice.
+        sql<string>`(extract(epoch from created_at) * 1000)::text`.as('created_ms'),
         // The clock and not the statement's start, which may lie before a wait for the lock.
         sql<boolean>`state = 'expired' or replay_until <= clock_timestamp()`.as('expired'),
       ])
@@ -55,6 +58,7 @@ export async function readRecord(
     expired: row.expired,
     outcome: row.state === 'rejected' ? 'rejected' : 'completed',
     response: row.response,
+    createdAt: new Date(Number(row.created_ms)),
     resource:
       row.resource_type === null || row.resource_id === null
         ? undefined

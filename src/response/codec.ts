@@ -1,7 +1,17 @@
+import { OncelyError } from '../errors.ts'
 import { toJsonValue } from '../json-value.ts'
 
-/** No JSON text is empty, so nothing at all stands for undefined. */
-const UNDEFINED = ''
+/**
+ * How responses and refusals are written and read. Whatever a codec leaves out, such as a secret that
+ * is shown once, is given to nobody: the first caller gets what was written and read again, too. May
+ * be asynchronous, but runs while the key is held: no remote call.
+ */
+export interface Codec {
+  /** Writes a value. What it throws is thrown on, and everything is rolled back. */
+  readonly encode: (value: unknown) => Uint8Array | Promise<Uint8Array>
+  /** Reads what `encode` wrote, now or years ago. */
+  readonly decode: (bytes: Uint8Array) => unknown
+}
 
 /** A response in the form in which it is stored, and as everybody is given it. */
 interface EncodedResponse {
@@ -10,21 +20,44 @@ interface EncodedResponse {
   readonly value: unknown
 }
 
+/** No JSON text is empty, so nothing at all stands for undefined. */
+const UNDEFINED = ''
+
+/** JSON, where what cannot be expressed is an error and not something else. */
+export const jsonCodec: Codec = {
+  encode(value) {
+    return Buffer.from(
+      value === undefined ? UNDEFINED : JSON.stringify(toJsonValue(value, 'content')),
+    )
+  },
+  decode(bytes) {
+    const text = Buffer.from(bytes).toString()
+    return text === UNDEFINED ? undefined : (JSON.parse(text) as unknown)
+  },
+}
+
 /**
  * Encodes what a business function returned.
  *
- * @throws OncelyError `not_json` with the path.
+ * @throws OncelyError `not_json` with the path; `response_too_large`; `invalid_options` for a codec
+ * that does not give bytes.
  */
-export function encodeResponse(returned: unknown): EncodedResponse {
-  const text = returned === undefined ? UNDEFINED : JSON.stringify(toJsonValue(returned, 'content'))
-  return { bytes: Buffer.from(text), value: decodeText(text) }
-}
-
-/** Decodes a stored response. */
-export function decodeResponse(bytes: Uint8Array): unknown {
-  return decodeText(Buffer.from(bytes).toString())
-}
-
-function decodeText(text: string): unknown {
-  return text === UNDEFINED ? undefined : (JSON.parse(text) as unknown)
+export async function encodeResponse(
+  returned: unknown,
+  codec: Codec,
+  maxResponseBytes: number,
+): Promise<EncodedResponse> {
+  const given: unknown = await codec.encode(returned)
+  if (!(given instanceof Uint8Array)) {
+    throw new OncelyError('invalid_options', 'the codec must encode to a Uint8Array')
+  }
+  const { length } = given
+  if (length > maxResponseBytes) {
+    throw new OncelyError(
+      'response_too_large',
+      `the response has ${length} bytes, and maxResponseBytes is ${maxResponseBytes}`,
+    )
+  }
+  const bytes = Buffer.from(given)
+  return { bytes, value: await codec.decode(bytes) }
 }

@@ -78,7 +78,10 @@ describe('a role that has the grants, and may change no table', () => {
     const { findings } = await diagnose(db, { sweeper: true })
     deepStrictEqual(
       findings.map(({ code, problem }) => [code, problem]),
-      [['grant_missing', `${role} may not delete records`]],
+      [
+        ['grant_missing', `${role} may not delete records`],
+        ['grant_missing', `${role} may not delete quota_uses`],
+      ],
     )
     await rejects(db.deleteFrom('records').execute(), { code: '42501' })
   })

@@ -30,7 +30,13 @@ describe('migrating an empty database', () => {
   it('creates our tables and not the orders, and has nothing to do a second time', async () => {
     const db = await emptyHost()
     deepStrictEqual(await migrateToLatest(db), { applied: core })
-    deepStrictEqual(await tablesIn(db, 'idem'), ['outbox', 'records', 'sink', 'sink_sequences'])
+    deepStrictEqual(await tablesIn(db, 'idem'), [
+      'outbox',
+      'quota_uses',
+      'records',
+      'sink',
+      'sink_sequences',
+    ])
     deepStrictEqual(await migrateToLatest(db), { applied: [] })
   })
 
@@ -136,7 +142,7 @@ describe('migrating in the database of a host', () => {
       deepStrictEqual(await migrateToLatest(camel, options), { applied: [...core, '0004-orders'] })
       deepStrictEqual(await migrateToLatest(camel, { schema: 'ourTables' }), { applied: [] })
       const dump = await dumpSchema(plain, 'ourTables')
-      strictEqual(dump.match(/create table/g)?.length, 6)
+      strictEqual(dump.match(/create table/g)?.length, 7)
       strictEqual(await dumpSchema(camel.withoutPlugins(), 'ourTables'), dump)
     })
   }

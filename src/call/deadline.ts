@@ -1,0 +1,44 @@
+import { OncelyError } from '../errors.ts'
+import { checkMs, checkNames } from '../options.ts'
+import { type Bound, UNBOUNDED } from '../postgres/bound.ts'
+
+/** How long a single call may take. Both also cover the wait for a connection of the pool. */
+export interface CallOptions {
+  /**
+   * Gives the call up when it is aborted: nothing is committed, and it throws `aborted`. Once COMMIT
+   * was sent it ends the search for the answer alone.
+   */
+  readonly signal?: AbortSignal
+  /**
+   * The same after this many milliseconds, from 1 to 2,147,483,647, with `deadline_exceeded`.
+   *
+   * @defaultValue none: `lockTimeoutMs` bounds each wait for a twin, and the pool its own.
+   */
+  readonly deadlineMs?: number
+}
+
+const MAX_TIMER_MS = 2_147_483_647
+
+/** @throws OncelyError `invalid_options`. */
+export function deadlineOf(options: CallOptions = {}): Bound {
+  checkNames(options, ['signal', 'deadlineMs'])
+  const { signal, deadlineMs } = options
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new OncelyError('invalid_options', 'signal must be an AbortSignal')
+  }
+  if (deadlineMs !== undefined) checkMs('deadlineMs', deadlineMs, MAX_TIMER_MS)
+  if (signal === undefined && deadlineMs === undefined) return UNBOUNDED
+  const timer = deadlineMs === undefined ? undefined : AbortSignal.timeout(deadlineMs)
+  return {
+    signal: AbortSignal.any([signal, timer].filter((part) => part !== undefined)),
+    check() {
+      if (signal?.aborted) {
+        const { reason } = signal as { readonly reason: unknown }
+        throw new OncelyError('aborted', 'the call was aborted', { cause: reason })
+      }
+      if (timer?.aborted) {
+        throw new OncelyError('deadline_exceeded', `the call took longer than ${deadlineMs} ms`)
+      }
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+
+import type { Kysely } from 'kysely'
+
+import { lockFor } from './attempt.ts'
+import { type CallOptions, deadlineOf } from './deadline.ts'
+import { replay } from './replay.ts'
+import { checkFingerprints, type Fingerprints } from '../fingerprint/fingerprint.ts'
+import type { Operation } from '../operation.ts'
+import { enter } from '../postgres/enter.ts'
+import { boundWaits } from '../postgres/settings.ts'
+import { transact } from '../postgres/transact.ts'
+import { obtain } from '../records/obtain.ts'
+import { readRecord } from '../records/read.ts'
+import type { Denied, Lookup } from '../result.ts'
+import { checkKey, checkScope, type Scope } from '../scope.ts'
+
+/**
+ * Reads what is committed under a key. Where nothing is, a claim that is undone at once tells whether
+ * somebody is at it: theirs cannot be seen, but be waited for.
+ */
+export async function lookUp<DB>(
+  db: Kysely<DB>,
+  operation: Operation<DB>,
+  scope: Scope,
+  key: string,
+  fingerprints: Fingerprints,
+  options: CallOptions | undefined,
+): Promise<Lookup<unknown> | Denied> {
+  const accepted = checkFingerprints(fingerprints)
+  const identity = { ...checkScope(scope), key: checkKey(key) }
+  const { schema, retryAfterMs, replayWindowMs } = operation
+  const bound = deadlineOf(options)
+  const lock = lockFor(operation)
+  const fate = await transact<DB, Lookup<unknown> | Denied>(
+    db,
+    async (trx) => {
+      const own = enter(trx, schema)
+      await boundWaits(own, operation)
+      const claim = { ...identity, fingerprints: accepted, replayWindowMs, attempt: randomUUID() }
+      const committed = await readRecord(own, identity, lock)
+      const obtained = committed
+        ? ({ by: 'record', record: committed } as const)
+        : await obtain(own, claim, lock)
+      switch (obtained.by) {
+        case 'record': {
+          const outcome = await replay(trx, obtained.record, identity, accepted, operation)
+          return { end: 'rollback', outcome }
+        }
+        case 'claim':
+          return { end: 'rollback', outcome: { ok: false, kind: 'absent' } }
+        case 'other': {
+          const { by: _, ...reason } = obtained
+          return {
+            end: 'rollback',
+            outcome: { ok: false, kind: 'in_progress', retryAfterMs, ...reason },
+          }
+        }
+      }
+    },
+    bound,
+  )
+  if (fate.known) return fate.outcome
+  throw fate.cause
+}
