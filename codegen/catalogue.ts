@@ -719,6 +719,12 @@ export const catalogue: readonly CatalogueEntry[] = [
   {
     "kind": "index",
     "table": "records",
+    "name": "records_expired_at_idx",
+    "definition": "CREATE INDEX records_expired_at_idx ON records USING btree (expired_at) WHERE expired_at IS NOT NULL"
+  },
+  {
+    "kind": "index",
+    "table": "records",
     "name": "records_replay_until_idx",
     "definition": "CREATE INDEX records_replay_until_idx ON records USING btree (replay_until) WHERE expired_at IS NULL"
   },

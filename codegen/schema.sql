@@ -140,6 +140,8 @@ CREATE INDEX outbox_pending_idx ON outbox USING btree ("position") WHERE publish
 
 CREATE INDEX quota_uses_forget_at_idx ON quota_uses USING btree (forget_at);
 
+CREATE INDEX records_expired_at_idx ON records USING btree (expired_at) WHERE expired_at IS NOT NULL;
+
 CREATE INDEX records_replay_until_idx ON records USING btree (replay_until) WHERE expired_at IS NULL;
 
 create function records_refuse_unfinished() returns trigger language plpgsql as $$

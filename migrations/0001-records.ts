@@ -55,6 +55,10 @@ export function records(schema: string): TableMigration {
       await sql`
         create index records_replay_until_idx on ${table} (replay_until) where expired_at is null
       `.execute(db)
+      // For purge. Holds tombstones alone, so that neither a claim nor a response touches it.
+      await sql`
+        create index records_expired_at_idx on ${table} (expired_at) where expired_at is not null
+      `.execute(db)
 
       // One row for each new key of an operation with a quota, counted by the primary key alone.
       await sql`

@@ -6,12 +6,15 @@ import { dirname, join, relative } from 'node:path'
 const root = join(import.meta.dirname, '..')
 
 /** Imported by everybody, and importing nobody but each other. */
-const leaves = ['errors', 'scope', 'options', 'result', 'json-value']
+const leaves = ['errors', 'scope', 'options', 'result', 'json-value', 'backoff']
 
 /** Room, or file at the top of src without its ending → the rooms it may import. */
 const directions: Readonly<Record<string, readonly string[]>> = {
   index: [
     'create-idempotency',
+    'sweeper',
+    'batches',
+    'with-idempotency',
     'call',
     'records',
     'outbox',
@@ -21,9 +24,10 @@ const directions: Readonly<Record<string, readonly string[]>> = {
     'shape',
     ...leaves,
   ],
+  sweeper: ['create-idempotency', 'batches', ...leaves],
   'create-idempotency': [
     'with-idempotency',
-    'erase',
+    'batches',
     'call',
     'records',
     'response',
@@ -34,11 +38,11 @@ const directions: Readonly<Record<string, readonly string[]>> = {
     ...leaves,
   ],
   'with-idempotency': ['call', 'records', 'fingerprint', 'postgres', 'operation', ...leaves],
-  erase: ['records', 'postgres', ...leaves],
   shape: ['call', 'operation', 'response', ...leaves],
   operation: ['response', ...leaves],
   call: ['records', 'response', 'outbox', 'fingerprint', 'postgres', 'operation', ...leaves],
   records: ['outbox', 'fingerprint', 'postgres', ...leaves],
+  batches: ['postgres', ...leaves],
   response: leaves,
   outbox: leaves,
   fingerprint: leaves,
@@ -47,7 +51,8 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   migrations: ['migrate', 'doctor'],
   migrate: ['postgres', 'migrations/', ...leaves],
   doctor: ['migrate', 'postgres', 'codegen', 'migrations/', ...leaves],
-  cli: ['migrate', 'doctor', 'postgres', ...leaves],
+  cli: ['sweeper', 'batches', 'create-idempotency', 'migrate', 'doctor', 'postgres', ...leaves],
+  backoff: [],
   errors: [],
   scope: ['errors'],
   result: [],

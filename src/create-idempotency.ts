@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 
+import { checkSweepOptions, inBatches, type SweepCounts, type SweepOptions } from './batches.ts'
 import type { CallOptions } from './call/deadline.ts'
 import type { BusinessFunction } from './call/execute.ts'
 import { lookUp } from './call/lookup.ts'
@@ -8,10 +9,12 @@ import { type Operation, type OperationOptions, resolveOperation } from './opera
 import { type IdempotencyOptions, resolveOptions } from './options.ts'
 import { enter, refuseTransaction, requireTransaction } from './postgres/enter.ts'
 import { transactRepeatable } from './postgres/transact.ts'
-import type { Erasure } from './records/erase.ts'
+import { checkErasure, eraseBatch, type Erasure } from './records/erase.ts'
 import { expireRecord } from './records/expire.ts'
+import { purgeTombstones } from './records/purge.ts'
+import { forgetQuotaUses } from './records/quota.ts'
+import { sweepRecords } from './records/sweep.ts'
 import { jsonCodec } from './response/codec.ts'
-import { erase } from './erase.ts'
 import type { JoinedResult, Lookup, Result } from './result.ts'
 import { checkKey, checkScope, type Scope } from './scope.ts'
 import type { PlainShape, RefusalOf, ReplayOf, Shape, ShapeWith, ValueOf } from './shape.ts'
@@ -115,6 +118,27 @@ export interface Idempotency<DB, Of extends Shape = PlainShape> {
   erase(whose: Erasure): Promise<number>
 
   /**
+   * Turns every record past its replay window into a tombstone, by the database's clock, the oldest
+   * first, and passes over those that a replay holds. In bounded batches, each a transaction of its
+   * own: what is done stays done, and the next call goes on. Many at once share the work.
+   *
+   * @returns how many were cleared, also when the signal ended it before all were.
+   * @throws OncelyError `invalid_options`; `outcome_unknown` when the answer to COMMIT was lost.
+   * Whatever it throws, it is safe to call again.
+   */
+  sweep(options?: SweepOptions): Promise<Pick<SweepCounts, 'cleared'>>
+
+  /**
+   * Deletes every tombstone that has been one for longer than `tombstoneWindowMs`, in the same way;
+   * its key opens again. Without that option it does nothing. Deletes no record that can still be
+   * replayed, however old it is: that is swept first.
+   *
+   * @returns how many were deleted.
+   * @throws as `sweep`, and `access_denied` for a role that may not: see `oncely migrate grants --sweeper`.
+   */
+  purge(options?: SweepOptions): Promise<Pick<SweepCounts, 'purged'>>
+
+  /**
    * The same database for one operation: with some options set otherwise, and with those that only
    * some operations need. The kinds `denied`, `duplicate` and `quota_exceeded` are in the type where
    * their option is set.
@@ -188,7 +212,32 @@ function idempotencyOn<DB, Of extends Shape>(
       }))
     },
 
-    erase: (whose) => erase(db, operation.schema, whose),
+    erase(whose) {
+      const checked = checkErasure(whose)
+      return inBatches(db, operation, {}, (own, batchSize) => eraseBatch(own, checked, batchSize))
+    },
+
+    async sweep(options = {}) {
+      const checked = checkSweepOptions(options)
+      return { cleared: await inBatches(db, operation, checked, sweepRecords) }
+    },
+
+    async purge(options = {}) {
+      const checked = checkSweepOptions(options)
+      await inBatches(
+        db,
+        operation,
+        { batchSize: checked.batchSize, signal: checked.signal },
+        forgetQuotaUses,
+      )
+      const { tombstoneWindowMs } = operation
+      if (tombstoneWindowMs === Infinity) return { purged: 0 }
+      return {
+        purged: await inBatches(db, operation, checked, (own, batchSize) =>
+          purgeTombstones(own, tombstoneWindowMs, batchSize),
+        ),
+      }
+    },
 
     withOptions: (options) => idempotencyOn(db, resolveOperation(options, operation)),
   } as Idempotency<DB, Of>)

@@ -7,6 +7,8 @@ export {
 } from './create-idempotency.ts'
 export type { IdempotencyOptions, OutcomeReport } from './options.ts'
 export type { BusinessIdentity, OperationOptions, Quota, RecordView } from './operation.ts'
+export { createSweeper, type Sweeper, type SweeperOptions } from './sweeper.ts'
+export type { SweepCounts, SweepOptions } from './batches.ts'
 export type { Scope } from './scope.ts'
 export {
   fingerprint,

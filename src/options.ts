@@ -27,6 +27,14 @@ export interface IdempotencyOptions {
    */
   readonly replayWindowMs?: number
   /**
+   * How long a tombstone is kept, in milliseconds, counted from when its response was cleared, from 1
+   * to 100 years, or `Infinity`. After that `purge` may drop it, its key opens again, and a retry
+   * that comes later still runs as a new call: so longer than any retry whatsoever.
+   *
+   * @defaultValue `Infinity`: for ever, since only that is safe whatever the clients do.
+   */
+  readonly tombstoneWindowMs?: number
+  /**
    * What `in_progress` and `unknown` advise the caller to wait, in milliseconds.
    *
    * @defaultValue 1,000: the least that HTTP's `Retry-After` can say.
@@ -42,7 +50,8 @@ export interface IdempotencyOptions {
   readonly idleInTransactionTimeoutMs?: number
   /**
    * `'share'` makes a replay hold its record with a row lock until its transaction ends, so that
-   * `expire` waits for it. One statement sees the whole record, so a replay needs no lock.
+   * `expire` waits for it and `sweep` passes over it. One statement sees the whole record, so a
+   * replay needs no lock; one past its window takes none, as it would keep the record from sweeping.
    *
    * @defaultValue `'none'`
    */
@@ -95,6 +104,7 @@ const defaults: ResolvedOptions = {
   schema: DEFAULT_SCHEMA,
   lockTimeoutMs: 250,
   replayWindowMs: 86_400_000,
+  tombstoneWindowMs: Infinity,
   retryAfterMs: 1_000,
   idleInTransactionTimeoutMs: 60_000,
   replayLock: 'none',
@@ -122,6 +132,9 @@ export function resolveOptions(
   checkSchema(options.schema)
   checkTimeout('lockTimeoutMs', options.lockTimeoutMs)
   checkMs('replayWindowMs', options.replayWindowMs, HUNDRED_YEARS_MS)
+  if (options.tombstoneWindowMs !== Infinity) {
+    checkMs('tombstoneWindowMs', options.tombstoneWindowMs, HUNDRED_YEARS_MS)
+  }
   checkTimeout('retryAfterMs', options.retryAfterMs)
   checkTimeout('idleInTransactionTimeoutMs', options.idleInTransactionTimeoutMs)
   if (!['none', 'share'].includes(options.replayLock)) {

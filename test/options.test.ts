@@ -39,6 +39,11 @@ const rules: Record<Exclude<keyof IdempotencyOptions, 'onOutcome'>, Rule> = {
     allowed: [1, HUNDRED_YEARS_MS],
     refused: [...milliseconds, HUNDRED_YEARS_MS + 1],
   },
+  tombstoneWindowMs: {
+    byDefault: Infinity,
+    allowed: [1, HUNDRED_YEARS_MS, Infinity],
+    refused: [...milliseconds.filter((value) => value !== Infinity), HUNDRED_YEARS_MS + 1],
+  },
   retryAfterMs: {
     byDefault: 1_000,
     allowed: [1, INT4_MAX],

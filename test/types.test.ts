@@ -150,6 +150,7 @@ export function vocabulary() {
     | 'schema'
     | 'lockTimeoutMs'
     | 'replayWindowMs'
+    | 'tombstoneWindowMs'
     | 'retryAfterMs'
     | 'idleInTransactionTimeoutMs'
     | 'replayLock'

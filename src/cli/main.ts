@@ -7,6 +7,7 @@ import { migrateDown } from './down.ts'
 import { grants } from './grants.ts'
 import { migrate } from './migrate.ts'
 import { migrateStatus } from './status.ts'
+import { sweep } from './sweep.ts'
 import { usage } from './usage.ts'
 
 /** Each answers with the exit code. */
@@ -16,6 +17,7 @@ const commands: Readonly<Record<string, (args: string[]) => number | Promise<num
   'migrate down': migrateDown,
   'migrate grants': grants,
   doctor,
+  sweep,
 }
 
 /** The command by its first two words, or by its first. */

@@ -20,7 +20,7 @@ export interface GrantOptions {
    */
   readonly schema?: string
   /**
-   * Whether the role also sweeps: it may then delete records.
+   * Whether the role also purges: it may then delete records.
    *
    * @defaultValue false
    */

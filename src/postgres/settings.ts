@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 
 import type { ResolvedOptions } from '../options.ts'
 import type { OwnTables } from './enter.ts'
@@ -11,21 +11,30 @@ const SAVED_LOCK_TIMEOUT = 'oncely.lock_timeout'
  * may be silent. The host's `lock_timeout` is kept for `restoredLockTimeout`; its own shorter bound
  * on silence stays. A target list is evaluated from left to right.
  */
-export async function boundWaits(
-  own: OwnTables,
-  options: Pick<ResolvedOptions, 'lockTimeoutMs' | 'idleInTransactionTimeoutMs'>,
-): Promise<void> {
-  const idle = sql`current_setting('idle_in_transaction_session_timeout')`
-  const ours = sql.val(`${options.idleInTransactionTimeoutMs}ms`)
+export async function boundWaits(own: OwnTables, options: ResolvedOptions): Promise<void> {
   await own.run(
     sql`select
       set_config(${sql.lit(SAVED_LOCK_TIMEOUT)}, current_setting('lock_timeout'), true),
       set_config('lock_timeout', ${`${options.lockTimeoutMs}ms`}, true),
-      set_config('idle_in_transaction_session_timeout', case
+      ${silenceBound(options)}`.compile(own.tables),
+  )
+}
+
+/**
+ * Bounds the client's silence alone, where no lock is waited for: rows that a half-open link has
+ * locked are not to stay locked for hours.
+ */
+export async function boundSilence(own: OwnTables, options: ResolvedOptions): Promise<void> {
+  await own.run(sql`select ${silenceBound(options)}`.compile(own.tables))
+}
+
+function silenceBound(options: ResolvedOptions): RawBuilder<string> {
+  const idle = sql`current_setting('idle_in_transaction_session_timeout')`
+  const ours = sql.val(`${options.idleInTransactionTimeoutMs}ms`)
+  return sql`set_config('idle_in_transaction_session_timeout', case
         when ${idle}::interval between interval '1 microsecond' and ${ours}::interval then ${idle}
         else ${ours}
-      end, true)`.compile(own.tables),
-  )
+      end, true)`
 }
 
 /**

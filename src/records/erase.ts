@@ -1,7 +1,11 @@
 import { sql } from 'kysely'
 
 import type { OwnTables } from '../postgres/enter.ts'
-import { tombstone } from './expire.ts'
+import { OncelyError } from '../errors.ts'
+import { checkNames } from '../options.ts'
+import { problemOfText } from '../scope.ts'
+import { identityColumns } from './identity.ts'
+import { tombstone } from './tombstone.ts'
 
 /** Whose records. */
 export interface Erasure {
@@ -29,7 +33,7 @@ export async function eraseBatch(
         (db) =>
           db
             .selectFrom('records')
-            .select(['tenant', 'actor', 'operation', 'key'])
+            .select([...identityColumns])
             .where('tenant', '=', tenant)
             .$if(actor !== undefined, (query) => query.where('actor', '=', String(actor)))
             .where((eb) =>
@@ -56,4 +60,13 @@ export async function eraseBatch(
       .whereRef('records.key', '=', 'batch.key'),
   )
   return Number(numAffectedRows)
+}
+
+/** @throws OncelyError `invalid_scope`, or `invalid_options` for anything else in it. */
+export function checkErasure(whose: Erasure): Erasure {
+  checkNames(whose, ['tenant', 'actor'])
+  const { tenant, actor } = whose
+  const problem = problemOfText(tenant) ?? (actor === undefined ? undefined : problemOfText(actor))
+  if (problem) throw new OncelyError('invalid_scope', `tenant and actor: each ${problem}`)
+  return { tenant, ...(actor !== undefined && { actor }) }
 }

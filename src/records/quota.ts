@@ -63,3 +63,33 @@ export async function takeQuota(
   const [exceeded] = rows
   return exceeded ? Math.max(1, Number(exceeded.free_in_ms)) : undefined
 }
+
+/**
+ * Deletes uses that are past the window they were counted in.
+ *
+ * @returns how many; fewer than `batchSize` when no more are.
+ */
+export async function forgetQuotaUses(own: OwnTables, batchSize: number): Promise<number> {
+  const { numAffectedRows } = await own.run(
+    own.tables
+      .with(
+        (cte) => cte('due').materialized(),
+        (db) =>
+          db
+            .selectFrom('quota_uses')
+            .select(['tenant', 'actor', 'used_at', 'attempt'])
+            .where('forget_at', '<=', sql<Date>`statement_timestamp()`)
+            .orderBy('forget_at')
+            .limit(batchSize)
+            .forUpdate()
+            .skipLocked(),
+      )
+      .deleteFrom('quota_uses')
+      .using('due')
+      .whereRef('quota_uses.tenant', '=', 'due.tenant')
+      .whereRef('quota_uses.actor', '=', 'due.actor')
+      .whereRef('quota_uses.used_at', '=', 'due.used_at')
+      .whereRef('quota_uses.attempt', '=', 'due.attempt'),
+  )
+  return Number(numAffectedRows)
+}

@@ -21,6 +21,9 @@ export interface StoredRecord {
  * Reads the record behind a lost claim. A statement of its own, whose snapshot is newer than the
  * insert's, and one that sees response and expiry together.
  *
+ * A record past its replay window is never locked: replays that overlap without end would keep it
+ * from being swept for ever, since each comes before the one that it shares the lock with has ended.
+ *
  * @returns undefined when the record is gone again: purged, or its transaction rolled back.
  */
 export async function readRecord(
@@ -28,25 +31,45 @@ export async function readRecord(
   identity: RecordIdentity,
   lock: 'none' | 'share',
 ): Promise<StoredRecord | undefined> {
-  const { rows } = await own.run(
-    own.tables
-      .selectFrom('records')
-      .where((eb) => eb.and(identityOf(identity)))
-      .select([
-        'fingerprint_algorithm',
-        'fingerprint_version',
-        'state',
-        'response',
-        'resource_type',
-        'resource_id',
-        sql<string>`encode(fingerprint, 'hex')`.as('digest'),
-        // As a text: what a timestamp is parsed to is the host's choice.
-        sql<string>`(extract(epoch from created_at) * 1000)::text`.as('created_ms'),
-        // The clock and not the statement's start, which may lie before a wait for the lock.
-        sql<boolean>`state = 'expired' or replay_until <= clock_timestamp()`.as('expired'),
-      ])
-      .$if(lock === 'share', (query) => query.forShare()),
+  const query = selectRecord(own, identity)
+  if (lock === 'none') return readOne(own, query)
+  const held = await readOne(
+    own,
+    query
+      .where('replay_until', '>', sql<Date>`clock_timestamp()`)
+      .where('state', '<>', 'expired')
+      .forShare(),
   )
+  if (held) return held
+  const record = await readOne(own, query)
+  // One within its window came between the two statements, and nothing holds it: as if gone again.
+  return record?.expired ? record : undefined
+}
+
+function selectRecord(own: OwnTables, identity: RecordIdentity) {
+  return own.tables
+    .selectFrom('records')
+    .where((eb) => eb.and(identityOf(identity)))
+    .select([
+      'fingerprint_algorithm',
+      'fingerprint_version',
+      'state',
+      'response',
+      'resource_type',
+      'resource_id',
+      sql<string>`encode(fingerprint, 'hex')`.as('digest'),
+      // As a text: what a timestamp is parsed to is the host's choice.
+      sql<string>`(extract(epoch from created_at) * 1000)::text`.as('created_ms'),
+      // The clock and not the statement's start, which may lie before a wait for the lock.
+      sql<boolean>`state = 'expired' or replay_until <= clock_timestamp()`.as('expired'),
+    ])
+}
+
+async function readOne(
+  own: OwnTables,
+  query: ReturnType<typeof selectRecord>,
+): Promise<StoredRecord | undefined> {
+  const { rows } = await own.run(query)
   const row = rows[0]
   if (!row) return undefined
   return {

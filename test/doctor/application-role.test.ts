@@ -3,11 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 
 import { type Kysely, sql } from 'kysely'
-import { createIdempotency, fingerprint } from 'oncely'
+import { createIdempotency, fingerprint, type Idempotency } from 'oncely'
 import { diagnose, grantStatements, migrationStatus } from 'oncely/migrations'
 import { createSink } from 'oncely/sink'
 
 import type { DB } from '../../codegen/db.ts'
+import { oncely } from '../support/command.ts'
 import { testDatabase } from '../support/database.ts'
 
 const database = testDatabase()
@@ -26,9 +27,24 @@ function applicationRole(name: string): {
   after(async () => {
     await sql`drop owned by ${sql.id(role)}; drop role ${sql.id(role)}`.execute(database.watcher)
   })
-  const url = () =>
-    Object.assign(new URL(database.url), { username: role, password: 'secret' }).href
-  return { role, connect: () => database.connect({ connectionString: url() }) }
+  return { role, connect: () => database.connect({ connectionString: urlOf(role) }) }
+}
+
+function urlOf(role: string): string {
+  return Object.assign(new URL(database.url), { username: role, password: 'secret' }).href
+}
+
+/** Executes a call, lets its replay window end, and sweeps. */
+async function pastWindow(idempotency: Idempotency<DB>, key: string) {
+  await idempotency.withIdempotency(scope, key, print, () => 1)
+  const records = database.watcher.updateTable('records').set({ replay_until: new Date(0) })
+  await records.where('key', '=', key).execute()
+  return idempotency.sweep()
+}
+
+async function tombstonesAge(): Promise<void> {
+  const records = database.watcher.updateTable('records').set({ expired_at: new Date(0) })
+  await records.where('state', '=', 'expired').execute()
 }
 
 async function grant(statements: readonly string[]): Promise<void> {
@@ -85,6 +101,13 @@ describe('a role that has the grants, and may change no table', () => {
     )
     await rejects(db.deleteFrom('records').execute(), { code: '42501' })
   })
+
+  it('sweeps, which is an update, and may not purge', async () => {
+    const idempotency = createIdempotency(connect(), { tombstoneWindowMs: 1 })
+    const cleared = await pastWindow(idempotency, 'app')
+    deepStrictEqual(cleared, { cleared: 1 })
+    await rejects(idempotency.purge(), { code: 'access_denied', message: /oncely migrate grants/ })
+  })
 })
 
 describe('a role that also sweeps', () => {
@@ -95,6 +118,19 @@ describe('a role that also sweeps', () => {
     const db = connect()
     await db.deleteFrom('records').execute()
     deepStrictEqual((await diagnose(db, { sweeper: true })).findings, [])
+  })
+
+  it('sweeps and purges, also as the command', async () => {
+    const idempotency = createIdempotency(connect(), { tombstoneWindowMs: 1 })
+    deepStrictEqual(await pastWindow(idempotency, 'one'), { cleared: 1 })
+    await tombstonesAge()
+    deepStrictEqual(await idempotency.purge(), { purged: 1 })
+    deepStrictEqual(await pastWindow(idempotency, 'two'), { cleared: 1 })
+    await tombstonesAge()
+    deepStrictEqual(
+      oncely(['sweep', '--once', '--tombstone-window-ms', '1', '--url', urlOf(role)]),
+      { status: 0, stdout: 'total: cleared 0, purged 1\n', stderr: '' },
+    )
   })
 })
 
