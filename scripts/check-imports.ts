@@ -57,7 +57,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   scope: ['errors'],
   result: [],
   'json-value': ['errors'],
-  options: ['errors'],
+  options: ['errors', 'scope'],
 }
 
 /** `src/call/execute.ts` → `call`, `src/index.ts` → `index`, `migrations/index.ts` → `migrations/`. */

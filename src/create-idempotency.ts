@@ -15,7 +15,7 @@ import { purgeTombstones } from './records/purge.ts'
 import { forgetQuotaUses } from './records/quota.ts'
 import { sweepRecords } from './records/sweep.ts'
 import { jsonCodec } from './response/codec.ts'
-import type { JoinedResult, Lookup, Result } from './result.ts'
+import type { Denied, JoinedResult, Lookup, Result } from './result.ts'
 import { checkKey, checkScope, type Scope } from './scope.ts'
 import type { PlainShape, RefusalOf, ReplayOf, Shape, ShapeWith, ValueOf } from './shape.ts'
 import { withIdempotency, withTransaction } from './with-idempotency.ts'
@@ -93,7 +93,7 @@ export interface Idempotency<DB, Of extends Shape = PlainShape> {
     key: string,
     fingerprint: Fingerprints,
     options?: CallOptions,
-  ): Promise<Lookup<Value, Refusal> | Extract<Of['extra'], { readonly kind: 'denied' }>>
+  ): Promise<Lookup<Value, Refusal> | Extract<Of['extra'], Denied>>
 
   /**
    * Turns one committed record into a tombstone: its response goes, key, fingerprint and resource
@@ -130,8 +130,8 @@ export interface Idempotency<DB, Of extends Shape = PlainShape> {
 
   /**
    * Deletes every tombstone that has been one for longer than `tombstoneWindowMs`, in the same way;
-   * its key opens again. Without that option it does nothing. Deletes no record that can still be
-   * replayed, however old it is: that is swept first.
+   * its key opens again; without that option, none. Deletes no record that can still be replayed,
+   * however old it is: that is swept first. What quotas have counted and count no more goes too.
    *
    * @returns how many were deleted.
    * @throws as `sweep`, and `access_denied` for a role that may not: see `oncely migrate grants --sweeper`.
@@ -212,7 +212,7 @@ function idempotencyOn<DB, Of extends Shape>(
       }))
     },
 
-    erase(whose) {
+    async erase(whose) {
       const checked = checkErasure(whose)
       return inBatches(db, operation, {}, (own, batchSize) => eraseBatch(own, checked, batchSize))
     },

@@ -5,7 +5,7 @@ export {
   type JoinedResultOf,
   type ResultOf,
 } from './create-idempotency.ts'
-export type { IdempotencyOptions, OutcomeReport } from './options.ts'
+export type { IdempotencyOptions, OutcomeReport, Retry } from './options.ts'
 export type { BusinessIdentity, OperationOptions, Quota, RecordView } from './operation.ts'
 export { createSweeper, type Sweeper, type SweeperOptions } from './sweeper.ts'
 export type { SweepCounts, SweepOptions } from './batches.ts'

@@ -1,4 +1,5 @@
 import { OncelyError } from './errors.ts'
+import type { Scope } from './scope.ts'
 
 /** The schema unless another is named. */
 export const DEFAULT_SCHEMA = 'idem'
@@ -70,7 +71,7 @@ export interface IdempotencyOptions {
    *
    * @defaultValue 1 attempt in all: nothing is run again unasked.
    */
-  readonly retry?: { readonly attempts: number }
+  readonly retry?: Retry
   /**
    * Told how each call ended, for metrics. What it throws changes nothing.
    *
@@ -79,12 +80,18 @@ export interface IdempotencyOptions {
   readonly onOutcome?: (report: OutcomeReport) => unknown
 }
 
+/** How often a call is run that failed for a passing reason. */
+export interface Retry {
+  /** In all, from 1 to 10. Between two there is a pause of 20 ms, about twice as long each time. */
+  readonly attempts: number
+}
+
 /** How a call ended, for metrics. */
 export interface OutcomeReport {
   /** The result's `kind`, or `failed` when the call threw. */
   readonly kind: string
   /** Whose call it was; not the key, of which there are too many. */
-  readonly scope: { readonly tenant: string; readonly actor: string; readonly operation: string }
+  readonly scope: Scope
   /** How long the call took, in milliseconds. */
   readonly durationMs: number
   /** How much of it passed before the key was won or its record read: pool, BEGIN and twins; in milliseconds. */

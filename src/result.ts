@@ -119,8 +119,7 @@ export interface Applied<Value> {
 
 /** How a call ended that joined the caller's transaction, who alone knows whether it commits. */
 export type JoinedResult<Value, Refusal = unknown, Replay = Value> =
-  | Applied<Value>
-  | Exclude<Result<Value, Refusal, Replay>, { readonly kind: 'executed' | 'unknown' }>
+  Applied<Value> | Exclude<Result<Value, Refusal, Replay>, Executed<Value> | Unknown>
 
 /** Nothing is committed under the key; it may be executed at this moment, or never have been. */
 export interface Absent {

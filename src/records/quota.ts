@@ -80,9 +80,7 @@ export async function forgetQuotaUses(own: OwnTables, batchSize: number): Promis
             .select(['tenant', 'actor', 'used_at', 'attempt'])
             .where('forget_at', '<=', sql<Date>`statement_timestamp()`)
             .orderBy('forget_at')
-            .limit(batchSize)
-            .forUpdate()
-            .skipLocked(),
+            .limit(batchSize),
       )
       .deleteFrom('quota_uses')
       .using('due')

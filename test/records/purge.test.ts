@@ -35,14 +35,12 @@ async function stoppedPurge(batchSize: number) {
 }
 
 describe('purge', () => {
-  it('without a window does nothing, on no connection', async () => {
+  it('without a window deletes no tombstone', async () => {
     await insertTombstones(database, ['old'], () => 1e9)
     deepStrictEqual(await forEver.purge(), { purged: 0 })
     const back = idempotency.withOptions({ tombstoneWindowMs: Infinity })
     deepStrictEqual(await back.purge(), { purged: 0 })
     deepStrictEqual(await keysIn(database, 'expired'), ['old'])
-    const unreachable = host.connect({ connectionString: 'postgres://127.0.0.1:1/none' })
-    deepStrictEqual(await createIdempotency(unreachable).purge(), { purged: 0 })
   })
 
   it('deletes the tombstones past their window, and no others', async () => {
