@@ -1,12 +1,13 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import { createIdempotency, fingerprint } from 'oncely'
+import { guardPool, oncelyDialect } from 'oncely/pg'
 import { Pool } from 'pg'
 
 type Order = { id: string; sku: string; cents: number }
 
-const pool = new Pool({ connectionString: process.env['DATABASE_URL'] })
-pool.on('connect', (client) => client.on('error', console.error)) // unheard, it ends the process
-export const db = new Kysely<{ orders: Order }>({ dialect: new PostgresDialect({ pool }) })
+const pool = guardPool(new Pool({ connectionString: process.env['DATABASE_URL'] }))
+const dialect = oncelyDialect(new PostgresDialect({ pool }))
+export const db = new Kysely<{ orders: Order }>({ dialect })
 const idempotency = createIdempotency(db)
 
 export function createOrder(tenant: string, actor: string, key: string, order: Order) {

@@ -47,6 +47,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   outbox: leaves,
   fingerprint: leaves,
   sink: ['postgres', ...leaves],
+  pg: ['postgres'],
   postgres: ['codegen', ...leaves],
   migrations: ['migrate', 'doctor'],
   migrate: ['postgres', 'migrations/', ...leaves],

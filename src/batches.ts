@@ -1,10 +1,10 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 
 import { OncelyError } from './errors.ts'
 import { checkNames, type ResolvedOptions } from './options.ts'
 import { enter, type OwnTables } from './postgres/enter.ts'
 import { boundSilence } from './postgres/settings.ts'
-import { transactRepeatable } from './postgres/transact.ts'
+import { type Ending, transactRepeatable } from './postgres/transact.ts'
 
 /** How `sweep` and `purge` go about it. */
 export interface SweepOptions {
@@ -49,11 +49,12 @@ export async function inBatches<DB>(
   let total = 0
   let full = true
   while (full && !signal?.aborted) {
-    const rows = await transactRepeatable(db, async (trx) => {
+    const batch = async (trx: Transaction<DB>): Promise<Ending<number>> => {
       const own = enter(trx, resolved.schema)
       await boundSilence(own, resolved)
       return { end: 'commit', outcome: await takeBatch(own, batchSize) }
-    })
+    }
+    const rows = await transactRepeatable(db, batch, resolved.resolveTimeoutMs)
     total += rows
     full = rows === batchSize
     onBatch?.(rows)

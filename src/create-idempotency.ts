@@ -103,7 +103,7 @@ export interface Idempotency<DB, Of extends Shape = PlainShape> {
    * @returns whether there was a response to clear; false for a key that is not committed, and for
    * one that is a tombstone already.
    * @throws OncelyError `invalid_scope` or `invalid_key`; `outcome_unknown` when the answer to COMMIT
-   * was lost, and then it is safe to call again.
+   * was lost or did not come within `resolveTimeoutMs`, and then it is safe to call again.
    */
   expire(scope: Scope, key: string): Promise<boolean>
 
@@ -206,10 +206,14 @@ function idempotencyOn<DB, Of extends Shape>(
 
     async expire(scope, key) {
       const identity = { ...checkScope(scope), key: checkKey(key) }
-      return transactRepeatable(db, async (trx) => ({
-        end: 'commit',
-        outcome: await expireRecord(enter(trx, operation.schema), identity),
-      }))
+      return transactRepeatable(
+        db,
+        async (trx) => ({
+          end: 'commit',
+          outcome: await expireRecord(enter(trx, operation.schema), identity),
+        }),
+        operation.resolveTimeoutMs,
+      )
     },
 
     async erase(whose) {

@@ -31,6 +31,7 @@
  * - `outcome_unknown`: of an operation that is safe to repeat, such as `expire`. Repeat it.
  *
  * The database is not as it should be; nothing is left of the call:
+ * - `commit_unanswered`: COMMIT was not answered, and it was looked up that it had no effect.
  * - `transaction_not_started`: no connection, or no transaction on it; `cause` has the driver's error.
  * - `schema_missing`, `schema_outdated`: run `oncely migrate`.
  * - `schema_newer`: a newer version of oncely has migrated the schema; upgrade the package.
@@ -43,6 +44,7 @@ export type OncelyErrorCode =
   | 'aborted'
   | 'access_denied'
   | 'claim_lost'
+  | 'commit_unanswered'
   | 'database_refused'
   | 'database_unreachable'
   | 'deadline_exceeded'

@@ -4,6 +4,9 @@ import type { Scope } from './scope.ts'
 /** The schema unless another is named. */
 export const DEFAULT_SCHEMA = 'idem'
 
+/** Also for what has no such option. */
+export const DEFAULT_RESOLVE_TIMEOUT_MS = 10_000
+
 /** How an `Idempotency` works. Every option has a default. */
 export interface IdempotencyOptions {
   /**
@@ -49,6 +52,17 @@ export interface IdempotencyOptions {
    * @defaultValue 60,000: no business step is silent for that long while it holds locks.
    */
   readonly idleInTransactionTimeoutMs?: number
+  /**
+   * How long COMMIT may go unanswered, and how long it is then looked up what became of it, in
+   * milliseconds each, from 1 to 2,147,483,647; then the result is `unknown`. A transaction that has
+   * not ended after half of the look-up is ended, so it is to be longer than any COMMIT takes,
+   * deferred triggers included. Where COMMIT fails without a certain answer, such as by a lost
+   * connection, the look-up follows at once.
+   *
+   * @defaultValue 10,000: most restarts of a server and fail-overs of a pooler are over by then, and
+   * a caller still waits.
+   */
+  readonly resolveTimeoutMs?: number
   /**
    * `'share'` makes a replay hold its record with a row lock until its transaction ends, so that
    * `expire` waits for it and `sweep` passes over it. One statement sees the whole record, so a
@@ -114,6 +128,7 @@ const defaults: ResolvedOptions = {
   tombstoneWindowMs: Infinity,
   retryAfterMs: 1_000,
   idleInTransactionTimeoutMs: 60_000,
+  resolveTimeoutMs: DEFAULT_RESOLVE_TIMEOUT_MS,
   replayLock: 'none',
   maxResponseBytes: 1_048_576,
   retry: { attempts: 1 },
@@ -144,6 +159,7 @@ export function resolveOptions(
   }
   checkTimeout('retryAfterMs', options.retryAfterMs)
   checkTimeout('idleInTransactionTimeoutMs', options.idleInTransactionTimeoutMs)
+  checkTimeout('resolveTimeoutMs', options.resolveTimeoutMs)
   if (!['none', 'share'].includes(options.replayLock)) {
     throw invalid(`replayLock must be 'none' or 'share'`)
   }

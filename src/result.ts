@@ -12,6 +12,8 @@ export interface Executed<Value> {
   readonly kind: 'executed'
   /** What the function returned, in its stored form: equal to what every replay gets. */
   readonly value: Value
+  /** Present when the answer to COMMIT was lost, and it was looked up that it took effect. */
+  readonly recovered?: true
 }
 
 /** The key was used before with the same fingerprint; nothing ran. */
@@ -30,6 +32,8 @@ export interface Rejected<Refusal> {
   readonly refusal: Refusal
   /** Whether an earlier call was refused, and this one only told so again. */
   readonly replayed: boolean
+  /** Present when the answer to COMMIT was lost, and it was looked up that it took effect. */
+  readonly recovered?: true
 }
 
 /** The key was used before with another fingerprint. Says nothing of the first call. */
@@ -57,7 +61,8 @@ export interface InProgress {
 }
 
 /**
- * COMMIT was sent and its answer was lost: the call may have taken effect or not. Not a failure.
+ * COMMIT was sent, its answer was lost, and what became of it could not be looked up within
+ * `resolveTimeoutMs`: the call may have taken effect or not. Not a failure.
  * Asking again with the same key, fingerprint and function ends in the truth.
  */
 export interface Unknown {

@@ -1,10 +1,10 @@
 import type { Kysely, Transaction } from 'kysely'
 
 import { OncelyError } from './errors.ts'
-import { checkNames, checkSchema, DEFAULT_SCHEMA } from './options.ts'
+import { checkNames, checkSchema, DEFAULT_RESOLVE_TIMEOUT_MS, DEFAULT_SCHEMA } from './options.ts'
 import { enter, refuseTransaction } from './postgres/enter.ts'
 import { lend } from './postgres/lent-transaction.ts'
-import { transactRepeatable } from './postgres/transact.ts'
+import { type Ending, transactRepeatable } from './postgres/transact.ts'
 import { recordEvent } from './sink/record-event.ts'
 
 /** Options of `createSink`. */
@@ -49,7 +49,7 @@ export interface Sink<DB> {
    * @throws what `apply` throws, unchanged, after the rollback; the event can be delivered again.
    * Likewise the first error of a statement that failed while `apply` went on.
    * @throws OncelyError `invalid_event` for an id and `invalid_function` for a function that is none;
-   * `outcome_unknown` when the answer to COMMIT was lost: let the event be delivered again.
+   * `outcome_unknown` when the answer to COMMIT was lost, or did not come within 10 seconds: let the event be delivered again.
    */
   receive<Value>(
     event: ReceivedEvent,
@@ -83,13 +83,14 @@ export function createSink<DB>(db: Kysely<DB>, options: SinkOptions): Sink<DB> {
       if (!fits(id, 255)) {
         throw new OncelyError('invalid_event', "the event's id must be a text of 1 to 255 octets")
       }
-      return transactRepeatable<DB, Receipt<Value>>(db, async (trx) => {
+      const work = async (trx: Transaction<DB>): Promise<Ending<Receipt<Value>>> => {
         const own = enter(trx, schema)
         if (!(await recordEvent(own, consumer, id))) {
           return { end: 'rollback', outcome: { kind: 'duplicate' } }
         }
         return { end: 'commit', outcome: { kind: 'applied', value: await lend(trx, apply) } }
-      })
+      }
+      return transactRepeatable(db, work, DEFAULT_RESOLVE_TIMEOUT_MS)
     },
   })
 }

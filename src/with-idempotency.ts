@@ -2,20 +2,24 @@ import { randomUUID } from 'node:crypto'
 
 import type { Kysely, Transaction } from 'kysely'
 
-import { attempt } from './call/attempt.ts'
+import { attempt, lockFor } from './call/attempt.ts'
 import { type CallOptions, deadlineOf } from './call/deadline.ts'
 import { duplicateBehind } from './call/duplicate.ts'
 import type { BusinessFunction } from './call/execute.ts'
 import { join } from './call/join.ts'
-import { observed } from './call/observe.ts'
+import { type Observed, observed } from './call/observe.ts'
+import { recover } from './call/recover.ts'
+import { replay } from './call/replay.ts'
 import { retried } from './call/retry.ts'
 import { OncelyError } from './errors.ts'
 import { checkFingerprints, type Fingerprints } from './fingerprint/fingerprint.ts'
 import type { Operation } from './operation.ts'
+import type { Bound } from './postgres/bound.ts'
 import { enter } from './postgres/enter.ts'
 import { boundWaits } from './postgres/settings.ts'
 import { transact } from './postgres/transact.ts'
 import type { Claim } from './records/claim.ts'
+import { readRecord } from './records/read.ts'
 import type { Applied, Denied, Duplicate, QuotaExceeded, Result } from './result.ts'
 import { checkKey, checkScope, type Scope } from './scope.ts'
 
@@ -41,27 +45,55 @@ export async function withIdempotency<DB>(
   // Bad input is found before anything has touched the database.
   const wanted = checkIntent(intent, operation)
   const bound = deadlineOf(intent.options)
-  const { schema, retry, retryAfterMs, businessIdentity, onOutcome } = operation
+  const { retry, onOutcome } = operation
   return observed<AnyResult>(onOutcome, wanted, (noted) =>
     retried(retry.attempts, bound, async () => {
       noted.attempts += 1
       const claim = { ...wanted, attempt: randomUUID() }
       try {
-        const fate = await transact(
-          db,
-          async (trx) => {
-            const own = enter(trx, schema)
-            await boundWaits(own, operation)
-            return attempt(trx, own, claim, operation, intent.fn, bound, noted)
-          },
-          bound,
-        )
-        if (fate.known) return fate.outcome
-        return { ok: false, kind: 'unknown', retryAfterMs, cause: fate.cause }
+        return await run(db, operation, claim, intent.fn, bound, noted)
       } catch (error) {
-        return await duplicateBehind(error, db, claim, businessIdentity, bound)
+        return await duplicateBehind(error, db, claim, operation, bound)
       }
     }),
+  )
+}
+
+/** One run, in a transaction of its own. */
+async function run<DB>(
+  db: Kysely<DB>,
+  operation: Operation<DB>,
+  claim: Claim,
+  fn: BusinessFunction<DB, unknown>,
+  bound: Bound,
+  noted: Observed,
+): Promise<AnyResult> {
+  const { schema, resolveTimeoutMs: endTimeoutMs } = operation
+  noted.transaction = undefined
+  const work = async (trx: Transaction<DB>) => {
+    const own = enter(trx, schema)
+    await boundWaits(own, operation)
+    return attempt(trx, own, claim, operation, fn, bound, noted)
+  }
+  const fate = await transact(db, work, { bound, endTimeoutMs })
+  if (fate.known) return fate.outcome
+  // Somebody else may have the key by the time a lost commit is looked up. Nothing is claimed again.
+  const replayOther = async () => {
+    const read = await transact(db, async (trx) => {
+      const own = enter(trx, schema)
+      await boundWaits(own, operation)
+      const record = await readRecord(own, claim, lockFor(operation))
+      const outcome = record && (await replay(trx, record, claim, claim.fingerprints, operation))
+      return { end: 'rollback', outcome }
+    })
+    return read.outcome
+  }
+  return recover(
+    db,
+    operation,
+    claim,
+    { ...fate, transaction: noted.transaction, bound },
+    replayOther,
   )
 }
 

@@ -54,6 +54,11 @@ const rules: Record<Exclude<keyof IdempotencyOptions, 'onOutcome'>, Rule> = {
     allowed: [1, INT4_MAX],
     refused: [...milliseconds, INT4_MAX + 1],
   },
+  resolveTimeoutMs: {
+    byDefault: 10_000,
+    allowed: [1, INT4_MAX],
+    refused: [...milliseconds, INT4_MAX + 1],
+  },
   replayLock: {
     byDefault: 'none',
     allowed: ['none', 'share'],

@@ -153,6 +153,7 @@ export function vocabulary() {
     | 'tombstoneWindowMs'
     | 'retryAfterMs'
     | 'idleInTransactionTimeoutMs'
+    | 'resolveTimeoutMs'
     | 'replayLock'
     | 'maxResponseBytes'
     | 'retry'

@@ -34,6 +34,7 @@ export async function attempt<DB>(
   observed.obtainedAt = performance.now()
   switch (obtained.by) {
     case 'claim': {
+      observed.transaction = obtained.transaction
       const freeInMs = quota && (await takeQuota(own, claim, quota))
       if (freeInMs !== undefined) {
         const outcome: Outcome = { ok: false, kind: 'quota_exceeded', retryAfterMs: freeInMs }

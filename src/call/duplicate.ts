@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 
 import { OncelyError } from '../errors.ts'
-import type { BusinessIdentity } from '../operation.ts'
+import type { BusinessIdentity, Operation } from '../operation.ts'
 import { lend } from '../postgres/lent-transaction.ts'
 import { violates } from '../postgres/sqlstate.ts'
 import { transact } from '../postgres/transact.ts'
@@ -20,7 +20,7 @@ export async function duplicateBehind<DB>(
   error: unknown,
   db: Kysely<DB>,
   identity: RecordIdentity,
-  business: BusinessIdentity<DB, unknown> | undefined,
+  { businessIdentity: business, resolveTimeoutMs: endTimeoutMs }: Operation<DB>,
   bound: Bound,
 ): Promise<Duplicate<unknown>> {
   if (!business || !violates(error, business.constraint)) throw error
@@ -30,7 +30,7 @@ export async function duplicateBehind<DB>(
       end: 'rollback',
       outcome: await resolveDuplicate(error, trx, identity, business),
     }),
-    bound,
+    { bound, endTimeoutMs },
   )
   // A rollback has no fate to be unknown.
   if (!fate.known || !fate.outcome) throw error

@@ -4,7 +4,7 @@ import { type RawBuilder, sql, type Transaction } from 'kysely'
 
 import { OncelyError } from '../errors.ts'
 import type { Operation } from '../operation.ts'
-import { type Bound, within } from '../postgres/bound.ts'
+import { type Bound, untilGivenUp } from '../postgres/bound.ts'
 import type { OwnTables } from '../postgres/enter.ts'
 import { LentTransaction } from '../postgres/lent-transaction.ts'
 import { isIntegrityViolation, SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
@@ -51,7 +51,7 @@ export async function execute<DB>(
   const returned = await lent.use(async (tx) => {
     try {
       // Given up, the function may go on by itself, with a transaction that is closed.
-      return await within(bound, Promise.resolve(fn(tx, call)))
+      return await untilGivenUp(bound, Promise.resolve(fn(tx, call)))
     } finally {
       call.settle()
     }

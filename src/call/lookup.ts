@@ -58,7 +58,7 @@ export async function lookUp<DB>(
         }
       }
     },
-    bound,
+    { bound, endTimeoutMs: operation.resolveTimeoutMs },
   )
   if (fate.known) return fate.outcome
   throw fate.cause

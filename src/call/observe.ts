@@ -1,4 +1,5 @@
 import type { IdempotencyOptions } from '../options.ts'
+import type { TransactionIdentity } from '../postgres/commit-fate.ts'
 import { type Scope, scopeOf } from '../scope.ts'
 
 /** What a call notes on its way, for whoever keeps the metrics. */
@@ -6,6 +7,8 @@ export interface Observed {
   attempts: number
   /** When the key was won, or its record read. */
   obtainedAt?: number
+  /** The transaction that claimed the key, by which it is found again. */
+  transaction?: TransactionIdentity | undefined
 }
 
 /** Runs a call and tells how it ended. What the listener throws changes nothing. */

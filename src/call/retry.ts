@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 
-import { type Bound, within } from '../postgres/bound.ts'
+import { type Bound, untilGivenUp } from '../postgres/bound.ts'
 import { isPassing } from '../postgres/transact.ts'
 
 /** Twice as long each time, and never the same for two that met: they would meet again. */
@@ -22,7 +22,7 @@ export async function retried<Value>(
     } catch (error) {
       if (attempt >= attempts || !isPassing(error)) throw error
       const pause = FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random())
-      await within(bound, setTimeout(pause))
+      await untilGivenUp(bound, setTimeout(pause))
     }
   }
 }

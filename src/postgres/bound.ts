@@ -1,3 +1,5 @@
+import { OVER } from './within.ts'
+
 /** When work on the database is to be given up. */
 export interface Bound {
   /** None when nothing bounds it. */
@@ -15,7 +17,7 @@ export const UNBOUNDED: Bound = { signal: undefined, check: () => undefined }
  * @param final - whether it is too late to give it up.
  * @throws what `check` throws.
  */
-export async function within<Value>(
+export async function untilGivenUp<Value>(
   { signal, check }: Bound,
   work: Promise<Value>,
   final: () => boolean = () => false,
@@ -36,5 +38,24 @@ export async function within<Value>(
     return await Promise.race([work, given])
   } finally {
     signal.removeEventListener('abort', giveUp)
+  }
+}
+
+/** Waits for `work` and gives nothing up, but stops waiting once the signal aborts. */
+export async function unlessAborted<Value>(
+  { signal }: Bound,
+  work: Promise<Value>,
+): Promise<Value | typeof OVER> {
+  if (!signal) return work
+  if (signal.aborted) return OVER
+  const aborted = Promise.withResolvers<typeof OVER>()
+  const stop = () => {
+    aborted.resolve(OVER)
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
   }
 }

@@ -8,6 +8,7 @@ export const SQLSTATE = {
   duplicateSchema: '42P06',
   duplicateTable: '42P07',
   uniqueViolation: '23505',
+  invalidParameterValue: '22023',
   invalidSavepoint: '3B001',
   noActiveTransaction: '25P01',
   lockNotAvailable: '55P03',
@@ -38,7 +39,7 @@ export function violates(error: unknown, constraint: string): boolean {
 }
 
 /**
- * Whether an error behind COMMIT says for certain that nothing was committed: PostgreSQL sent it
+ * Whether an error behind COMMIT, on a plain dialect, says for certain that nothing was committed: PostgreSQL sent it
  * with severity ERROR, for what a deferred check, a conflict of transactions or a trigger's own
  * exception refuses (SQLSTATE classes 23, 40 and P0). Anything else leaves the fate open: a lost
  * socket, a time-out, FATAL, a pooler's 08P01; and what may not be the answer to COMMIT at all, but
@@ -47,6 +48,16 @@ export function violates(error: unknown, constraint: string): boolean {
 export function isDefiniteRefusal(error: unknown): boolean {
   const found = serverError(error)
   return found?.severity === 'ERROR' && /^(23|40|P0)/.test(found.code)
+}
+
+/**
+ * Whether an error that is known to be the answer to COMMIT says for certain that nothing was
+ * committed: PostgreSQL sent it with severity ERROR. Not so for the classes 08 and 57P0x, with which
+ * a pooler speaks for a server that it has lost.
+ */
+export function isRefusalOfCommit(answer: unknown): boolean {
+  const found = serverError(answer)
+  return found?.severity === 'ERROR' && !/^(08|57P0)/.test(found.code)
 }
 
 interface ServerError {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 
 import type { Fingerprint } from '../fingerprint/fingerprint.ts'
+import { type TransactionIdentity, transactionIdentity } from '../postgres/commit-fate.ts'
 import type { OwnTables } from '../postgres/enter.ts'
 import { restoredLockTimeout } from '../postgres/settings.ts'
 import { identityColumns, identityOf, type RecordIdentity } from './identity.ts'
@@ -18,10 +19,13 @@ export interface Claim extends RecordIdentity {
  * Claims the key, waiting for a twin whose transaction is open. The conflict target is named, so
  * that a unique index of the host's own is an error and not a lost claim.
  *
- * @returns whether the key was won; the host's `lock_timeout` is then back in place. Otherwise
- * somebody has committed this key.
+ * @returns the transaction it was won in; the host's `lock_timeout` is then back in place. undefined
+ * when somebody has committed this key.
  */
-export async function claim(own: OwnTables, wanted: Claim): Promise<boolean> {
+export async function claim(
+  own: OwnTables,
+  wanted: Claim,
+): Promise<TransactionIdentity | undefined> {
   const { attempt, replayWindowMs } = wanted
   const [fingerprint] = wanted.fingerprints
   const { rows } = await own.run(
@@ -38,7 +42,11 @@ export async function claim(own: OwnTables, wanted: Claim): Promise<boolean> {
         replay_until: sql`statement_timestamp() + ${replayWindowMs}::float8 * interval '1 millisecond'`,
       })
       .onConflict((conflict) => conflict.columns([...identityColumns]).doNothing())
-      .returning(restoredLockTimeout.as('lock_timeout')),
+      .returning([
+        restoredLockTimeout.as('lock_timeout'),
+        transactionIdentity.xid.as('xid'),
+        transactionIdentity.startedAt.as('startedAt'),
+      ]),
   )
-  return rows.length === 1
+  return rows[0] && { xid: rows[0].xid, startedAt: rows[0].startedAt }
 }

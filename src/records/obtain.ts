@@ -1,3 +1,4 @@
+import type { TransactionIdentity } from '../postgres/commit-fate.ts'
 import type { OwnTables } from '../postgres/enter.ts'
 import { SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
 import { claim, type Claim } from './claim.ts'
@@ -5,7 +6,7 @@ import { readRecord, type StoredRecord } from './read.ts'
 
 /** Who has the key: this call, a record somebody committed, or somebody who has not ended yet. */
 type Obtained =
-  | { readonly by: 'claim' }
+  | { readonly by: 'claim'; readonly transaction: TransactionIdentity }
   | { readonly by: 'record'; readonly record: StoredRecord }
   | { readonly by: 'other'; readonly sqlState?: '55P03' }
 
@@ -23,7 +24,8 @@ export async function obtain(
 ): Promise<Obtained> {
   try {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      if (await claim(own, wanted)) return { by: 'claim' }
+      const transaction = await claim(own, wanted)
+      if (transaction) return { by: 'claim', transaction }
       const record = await readRecord(own, wanted, lock)
       if (record) return { by: 'record', record }
     }

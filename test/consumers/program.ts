@@ -1,6 +1,7 @@
 // What a stranger writes on the first day; each consumer project runs it, or its JavaScript.
 import { Kysely, PostgresDialect } from 'kysely'
 import { createIdempotency, fingerprint, isOncelyError, type Result } from 'oncely'
+import { guardPool, oncelyDialect } from 'oncely/pg'
 import { createSink } from 'oncely/sink'
 import pg from 'pg'
 
@@ -8,8 +9,8 @@ interface Database {
   notes: { id: string; body: string }
 }
 
-const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'] })
-const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
+const pool = guardPool(new pg.Pool({ connectionString: process.env['DATABASE_URL'] }))
+const db = new Kysely<Database>({ dialect: oncelyDialect(new PostgresDialect({ pool })) })
 const idempotency = createIdempotency(db)
 const scope = { tenant: 'acme', actor: 'alice', operation: 'notes.create' }
 

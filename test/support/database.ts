@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before } from 'node:test'
 
-import { Kysely, type KyselyConfig, PostgresDialect } from 'kysely'
+import { type Dialect, Kysely, type KyselyConfig, PostgresDialect } from 'kysely'
 import { Client, Pool, type PoolConfig } from 'pg'
 
 import type { DB } from '../../codegen/db.ts'
@@ -12,6 +12,14 @@ import { templateOf, urlOf } from './test-run.ts'
 export interface ConnectOptions extends Omit<PoolConfig, 'log'>, Omit<KyselyConfig, 'dialect'> {
   /** `null` for a host whose tables are not in our schema. */
   readonly schema?: string | null
+  /** What the host does with its pool and its dialect. */
+  readonly manners?: Manners
+}
+
+/** How a host may treat its pool and its dialect; nothing at all is a plain host. */
+export interface Manners {
+  readonly guard?: (pool: Pool) => Pool
+  readonly wrap?: (dialect: Dialect) => Dialect
 }
 
 /** A migrated database of a test file's own. */
@@ -43,8 +51,9 @@ export function testDatabase(): TestDatabase {
   }
 
   const connect = <Tables = DB>(options: ConnectOptions = {}): Kysely<Tables> => {
-    const { schema = 'idem', plugins, log, ...poolOptions } = options
-    const dialect = new PostgresDialect({ pool: pool(poolOptions) })
+    const { schema = 'idem', plugins, log, manners = {}, ...poolOptions } = options
+    const { guard = same, wrap = same } = manners
+    const dialect = wrap(new PostgresDialect({ pool: guard(pool(poolOptions)) }))
     const db = new Kysely<Tables>({ dialect, ...(plugins && { plugins }), ...(log && { log }) })
     return schema === null ? db : db.withSchema(schema)
   }
@@ -62,6 +71,8 @@ export function testDatabase(): TestDatabase {
   })
   return { url, connect, pool, watcher }
 }
+
+const same = <T>(given: T): T => given
 
 /** A connection not given back, a transaction left open, a claim without an outcome. */
 async function checkLeaks(pools: readonly Pool[], watcher: Kysely<DB>): Promise<void> {

@@ -3,7 +3,7 @@
 # A shell and not node: it must outlive a SIGKILL sent to every node process.
 # usage: sh -c SCRIPT embedded-server PARENT SERVER_OPTIONS
 # Prints the folder it made, reads two lines, the password and where the binaries are, and prints
-# "ready", or why not.
+# "ready", or why not. Then it takes orders, a line each, and says "done" to each.
 set -u
 options=$2
 trap '' INT HUP TERM PIPE
@@ -21,7 +21,14 @@ if read -r password && read -r bin; then
     --pwfile="$folder/password" --no-sync --encoding=UTF8 --locale=C.UTF-8 &&
     run pg_ctl -D "$folder/data" -w -t 60 -l "$folder/log" -o "$options" start; then
     echo ready
-    cat >/dev/null
+    while read -r order; do
+      case $order in
+        crash) run pg_ctl -D "$folder/data" -w -t 60 -m immediate stop ;;
+        shutdown) run pg_ctl -D "$folder/data" -w -t 60 -m fast stop ;;
+        standby) : >"$folder/data/standby.signal" ;;
+        start) run pg_ctl -D "$folder/data" -w -t 60 -l "$folder/log" -o "$options" start ;;
+      esac && echo done || echo "$order failed"
+    done
     run pg_ctl -D "$folder/data" -w -t 60 -m immediate stop
   else
     grep -E 'error|ERROR|FATAL|could not' "$folder/log" | head -n 1

@@ -12,18 +12,30 @@ import { freePort, parentFolder, run, type ServerUser, serverUser } from './unpr
 
 const script = readFileSync(join(import.meta.dirname, 'embedded-server.sh'), 'utf8')
 
+/** A server that can be treated badly. It comes back on the same port, with the same data. */
+export interface EmbeddedServer extends DatabaseServer {
+  /** Ends it at once, as a loss of power would: what was not written is lost. */
+  crash(): Promise<void>
+  /** Ends it in good order; its sessions are told. */
+  shutDown(): Promise<void>
+  /** Starts it again, if wanted as a standby that has no primary to follow. */
+  startAgain(as?: 'standby'): Promise<void>
+}
+
 /**
  * Starts a PostgreSQL of one's own from the npm binaries, on a free loopback port. It ends, and
  * its folder with it, on `stop` or as soon as this process is gone, for whatever reason.
  *
  * @param nodeModules - where the binaries are installed; the project's own are PostgreSQL 18.
+ * @param settings - of the server, beside those every test server has.
  */
 export async function startEmbeddedServer(
   nodeModules = join(import.meta.dirname, '../../node_modules'),
-): Promise<DatabaseServer> {
+  settings: Readonly<Record<string, string>> = {},
+): Promise<EmbeddedServer> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await start(nodeModules)
+      return await start(nodeModules, settings)
     } catch (error) {
       // Between finding a free port and binding it somebody else may have taken it.
       if (attempt === 5 || !/could not bind/.test(String(error))) throw error
@@ -31,7 +43,10 @@ export async function startEmbeddedServer(
   }
 }
 
-async function start(nodeModules: string): Promise<DatabaseServer> {
+async function start(
+  nodeModules: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<EmbeddedServer> {
   const user = serverUser()
   const parent = parentFolder(user)
   if (!parent) throw unavailable('its user can write to no temporary folder')
@@ -44,6 +59,7 @@ async function start(nodeModules: string): Promise<DatabaseServer> {
     '-c max_connections=200',
     // Nothing here outlives the machine, so nothing needs to reach its disk.
     '-c fsync=off',
+    ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`),
   ].join(' ')
   const keeper = spawn('/bin/sh', ['-c', script, 'embedded-server', parent, options], {
     ...user,
@@ -58,7 +74,18 @@ async function start(nodeModules: string): Promise<DatabaseServer> {
   keeper.stdin.write(`${password}\n${await serverBinaries(nodeModules, user, folder)}\n`)
   const answer = await nextLine(lines)
   if (answer !== 'ready') throw unavailable(`it did not start: ${answer}`)
+  const order = async (given: 'crash' | 'shutdown' | 'standby' | 'start') => {
+    keeper.stdin.write(`${given}\n`)
+    const said = await nextLine(lines)
+    if (said !== 'done') throw unavailable(said)
+  }
   return {
+    crash: () => order('crash'),
+    shutDown: () => order('shutdown'),
+    async startAgain(as) {
+      if (as) await order(as)
+      await order('start')
+    },
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     async stop() {
       if (keeper.exitCode !== null || keeper.signalCode !== null) return

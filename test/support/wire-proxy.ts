@@ -1,19 +1,27 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { after, before } from 'node:test'
 
 /**
- * What becomes of the next COMMIT and its answer:
+ * What becomes of the next COMMIT, or another statement, and its answer:
  * - `lost before`: it never reaches the server, which notices that the client is gone.
  * - `lost before, unnoticed`: likewise, but the server does not notice.
  * - `lost behind`: the server commits, and its answer never reaches the client.
+ * - `stalled before`, `stalled behind`: likewise, but nobody notices: from then on nothing passes on
+ *   that connection, in no direction.
  * - a refusal: the server commits, and a pooler between them says something else.
  */
-export type CommitFate = 'lost before' | 'lost before, unnoticed' | 'lost behind' | Refusal
+export type CommitFate =
+  | 'lost before'
+  | 'lost before, unnoticed'
+  | 'lost behind'
+  | 'stalled before'
+  | 'stalled behind'
+  | Refusal
 
 /** An answer that a pooler makes up, and whether it closes the connection or goes on. */
 export interface Refusal {
-  readonly severity: 'ERROR' | 'FATAL'
+  readonly severity: 'ERROR' | 'FATAL' | 'PANIC'
   readonly code: string
   readonly closes: boolean
 }
@@ -22,8 +30,12 @@ export interface Refusal {
 export interface WireProxy {
   /** The same database through the proxy. */
   readonly url: () => string
-  /** For the next COMMIT of any connection. */
-  meddle(fate: CommitFate): void
+  /** For the next COMMIT, or the next statement that begins so, of any connection. */
+  meddle(fate: CommitFate, statement?: string): void
+  /** Turns new connections away, until it is called again with false. */
+  refuse(refusing: boolean): void
+  /** Waits until somebody has been turned away, from now on. */
+  untilRefused(): Promise<void>
   /** Lets the server notice that the clients are gone which it believes to be there. */
   notice(): void
   /** Cuts every connection there is, on both sides. */
@@ -35,10 +47,17 @@ export function wireProxy(url: string): WireProxy {
   const target = new URL(url)
   const sockets = new Set<Socket>()
   const halfOpen = new Set<Socket>()
-  let fate: CommitFate | undefined
+  const plans: { readonly fate: CommitFate; readonly statement: string }[] = []
+  let refusing = false
+  const doorman = new EventEmitter()
   let port = 0
 
   const server = createServer((client) => {
+    if (refusing) {
+      client.on('error', () => undefined).destroy()
+      doorman.emit('refused')
+      return
+    }
     const upstream = connect(Number(target.port || 5432), target.hostname)
     for (const socket of [client, upstream]) {
       // Messages are written one by one, and none is to wait for the next.
@@ -50,15 +69,18 @@ export function wireProxy(url: string): WireProxy {
       socket.on('error', () => undefined)
     }
     let committing: CommitFate | undefined
+    let stalled = false
     const requests = new Messages('untyped')
     client.on('data', (chunk) => {
       for (const message of requests.of(chunk)) {
-        if (fate && isCommit(message)) {
-          committing = fate
-          fate = undefined
+        const planned = plans.findIndex(({ statement }) => begins(message, statement))
+        const [plan] = planned < 0 ? [] : plans.splice(planned, 1)
+        if (plan) {
+          committing = plan.fate
           if (isLostBefore(committing)) client.destroy()
+          stalled = committing === 'stalled before'
         }
-        if (!client.destroyed) upstream.write(message)
+        if (!client.destroyed && !stalled) upstream.write(message)
       }
     })
     const answers = new Messages('typed')
@@ -66,21 +88,24 @@ export function wireProxy(url: string): WireProxy {
       for (const message of answers.of(chunk)) {
         let answer = message
         if (committing && isCommandComplete(message)) {
-          if (typeof committing === 'string') client.destroy()
+          if (committing === 'stalled behind') stalled = true
+          else if (typeof committing === 'string') client.destroy()
           else {
             answer = errorResponse(committing)
             if (committing.closes) client.end(answer)
           }
           committing = undefined
         }
-        if (client.writable) client.write(answer)
+        if (client.writable && !stalled) client.write(answer)
       }
     })
     client.on('close', () => {
-      if (committing === 'lost before, unnoticed') halfOpen.add(upstream)
+      if (stalled || committing === 'lost before, unnoticed') halfOpen.add(upstream)
       else upstream.destroy()
     })
-    upstream.on('close', () => client.end())
+    upstream.on('close', () => {
+      if (!stalled) client.end()
+    })
   })
 
   const cut = () => {
@@ -97,8 +122,14 @@ export function wireProxy(url: string): WireProxy {
   })
   return {
     url: () => Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href,
-    meddle(next) {
-      fate = next
+    meddle(fate, statement = 'commit') {
+      plans.push({ fate, statement })
+    },
+    refuse(value) {
+      refusing = value
+    },
+    async untilRefused() {
+      await once(doorman, 'refused')
     },
     notice() {
       for (const socket of halfOpen) socket.destroy()
@@ -128,9 +159,13 @@ class Messages {
   }
 }
 
-const isCommit = (message: Buffer) => /^Q....commit\0$/is.test(message.toString('latin1'))
+/** A Query, or the Parse of a statement without a name. */
+const begins = (message: Buffer, statement: string) =>
+  /^(?:Q....|P....\0)\s*([^]*)/s.exec(message.toString('latin1'))?.[1]?.startsWith(statement) ??
+  false
 const isCommandComplete = (message: Buffer) => message.toString('latin1', 0, 1) === 'C'
-const isLostBefore = (fate: CommitFate) => typeof fate === 'string' && fate !== 'lost behind'
+const isLostBefore = (fate: CommitFate) =>
+  fate === 'lost before' || fate === 'lost before, unnoticed'
 
 function errorResponse({ severity, code }: Refusal): Buffer {
   const fields = { S: severity, V: severity, C: code, M: 'server conn crashed?' }

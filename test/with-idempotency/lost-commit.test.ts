@@ -1,14 +1,16 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict'
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { createIdempotency, isOncelyError } from 'oncely'
 
 import { failureOf } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
+import { hosts } from '../support/hosts.ts'
 import {
   type NotesDatabase,
   notesHost,
+  nothing,
   one,
   PATIENCE_MS,
   scope,
@@ -21,102 +23,128 @@ const database = testDatabase()
 const host = notesHost(database)
 const proxy = wireProxy(database.url)
 
-/** One connection, through the proxy: a call that spoils it spoils it for the next. */
-function connect(): Kysely<NotesDatabase> {
-  return host.connect({ connectionString: proxy.url(), max: 1 })
+const options = { lockTimeoutMs: PATIENCE_MS, resolveTimeoutMs: PATIENCE_MS, retryAfterMs: 2_345 }
+
+/** Neither a time-out of ours nor an OncelyError: what the connection was lost by. */
+function isLostConnection(failure: unknown): void {
+  ok(failure instanceof Error && !isOncelyError(failure), String(failure))
 }
 
-const options = { lockTimeoutMs: PATIENCE_MS, retryAfterMs: 2_345 }
+for (const name of ['plain', 'oncelyDialect'] as const) {
+  describe(`COMMIT was sent and its answer lost (C6), ${name}`, () => {
+    // One connection, through the proxy: a call that spoils it spoils it for the next.
+    const connect = (): Kysely<NotesDatabase> =>
+      host.connect({ connectionString: proxy.url(), max: 1, manners: hosts[name] })
+    const call = (db: Kysely<NotesDatabase>, key: string, given = {}) =>
+      createIdempotency(db, { ...options, ...given }).withIdempotency(scope, key, one, writeNote)
 
-function call(db: Kysely<NotesDatabase>, key: string) {
-  return createIdempotency(db, options).withIdempotency(scope, key, one, writeNote)
-}
-
-/** Never a throw, and never `executed`: nobody knows. */
-async function isUnknown(pending: ReturnType<typeof call>): Promise<void> {
-  const result = await pending
-  strictEqual(result.kind, 'unknown')
-  const { cause, ...rest } = result
-  deepStrictEqual(rest, { ok: false, kind: 'unknown', retryAfterMs: 2_345 })
-  strictEqual(cause instanceof Error, true)
-}
-
-describe('COMMIT was sent and its answer was lost: the result is unknown (C6)', () => {
-  it('and asking again executes, as it had not reached the server', async () => {
-    const db = connect()
-    proxy.meddle('lost before')
-    await isUnknown(call(db, 'before'))
-    deepStrictEqual(await call(db, 'before'), { ok: true, kind: 'executed', value: 'note' })
-    deepStrictEqual(await host.left('before'), written)
-  })
-
-  it('and asking again replays, as the server had committed', async () => {
-    const db = connect()
-    proxy.meddle('lost behind')
-    await isUnknown(call(db, 'behind'))
-    deepStrictEqual(await host.left('behind'), written)
-    deepStrictEqual(await call(db, 'behind'), { ok: true, kind: 'replayed', value: 'note' })
-    deepStrictEqual(await host.left('behind'), written)
-  })
-
-  for (const [severity, code, closes] of [
-    // As PgBouncer does.
-    ['FATAL', '08P01', true],
-    ['FATAL', '08P01', false],
-    ['ERROR', '08006', false],
-    ['ERROR', '57P01', false],
-  ] as const) {
-    const goesOn = closes ? 'closes' : 'goes on'
-    it(`as by a pooler, which says ${severity} ${code} and ${goesOn}`, async () => {
+    it('before it reached the server: a definite error, and the key is free', async () => {
       const db = connect()
-      const key = `${severity} ${code} ${goesOn}`
-      proxy.meddle({ severity, code, closes })
-      await isUnknown(call(db, key))
+      const key = `before ${name}`
+      proxy.meddle('lost before')
+      isLostConnection(await failureOf(call(db, key)))
+      deepStrictEqual(await host.left(key), nothing)
+      deepStrictEqual(await call(db, key), { ok: true, kind: 'executed', value: 'note' })
+      deepStrictEqual(await host.left(key), written)
+    })
+
+    it('behind the commit: executed, recovered, and asking again replays', async () => {
+      const db = connect()
+      const key = `behind ${name}`
+      proxy.meddle('lost behind')
+      const recovered = { ok: true, kind: 'executed', value: 'note', recovered: true }
+      deepStrictEqual(await call(db, key), recovered)
       deepStrictEqual(await call(db, key), { ok: true, kind: 'replayed', value: 'note' })
       deepStrictEqual(await host.left(key), written)
     })
-  }
 
-  it('and asking again is in_progress while the server has not noticed', async () => {
-    const db = connect()
-    const hasty = createIdempotency(db, { lockTimeoutMs: 1 })
-    proxy.meddle('lost before, unnoticed')
-    await isUnknown(call(db, 'unnoticed'))
-    const result = await hasty.withIdempotency(scope, 'unnoticed', one, writeNote)
-    strictEqual(result.kind, 'in_progress')
-    proxy.notice()
-    deepStrictEqual(await call(db, 'unnoticed'), { ok: true, kind: 'executed', value: 'note' })
-    deepStrictEqual(await host.left('unnoticed'), written)
-  })
+    it('behind the commit of a rejection: rejected, recovered', async () => {
+      const db = connect()
+      const refuse = () =>
+        createIdempotency(db, options).withIdempotency(scope, `no ${name}`, one, (_, context) =>
+          context.reject('no'),
+        )
+      proxy.meddle('lost behind')
+      const refused = { ok: false, kind: 'rejected', refusal: 'no' }
+      deepStrictEqual(await refuse(), { ...refused, replayed: false, recovered: true })
+      deepStrictEqual(await refuse(), { ...refused, replayed: true })
+    })
 
-  it('and asking again executes, once the server has ended the silent transaction', async () => {
-    const db = connect()
-    const brief = createIdempotency(db, { ...options, idleInTransactionTimeoutMs: 1_000 })
-    proxy.meddle('lost before, unnoticed')
-    await isUnknown(brief.withIdempotency(scope, 'silent', one, writeNote))
-    deepStrictEqual(await call(db, 'silent'), { ok: true, kind: 'executed', value: 'note' })
-    deepStrictEqual(await host.left('silent'), written)
-  })
+    for (const [severity, code, closes] of [
+      // As PgBouncer does.
+      ['FATAL', '08P01', true],
+      ['FATAL', '08P01', false],
+      ['ERROR', '08006', false],
+      ['ERROR', '57P01', false],
+      ['PANIC', 'XX000', true],
+    ] as const) {
+      const goesOn = closes ? 'closes' : 'goes on'
+      it(`to a pooler, which says ${severity} ${code} and ${goesOn}: executed, recovered`, async () => {
+        const db = connect()
+        const key = `${severity} ${code} ${goesOn} ${name}`
+        proxy.meddle({ severity, code, closes })
+        const result = await call(db, key)
+        deepStrictEqual(result, { ok: true, kind: 'executed', value: 'note', recovered: true })
+        deepStrictEqual(await host.left(key), written)
+      })
+    }
 
-  it('of a rejection likewise', async () => {
-    const db = connect()
-    const refuse = () =>
-      createIdempotency(db, options).withIdempotency(scope, 'refused', one, (_, context) =>
-        context.reject('no'),
-      )
-    proxy.meddle('lost behind')
-    strictEqual((await refuse()).kind, 'unknown')
-    deepStrictEqual(await refuse(), { ok: false, kind: 'rejected', refusal: 'no', replayed: true })
-  })
+    it('before it reached a server that has not noticed: ends the transaction', async () => {
+      const db = connect()
+      const key = `unnoticed ${name}`
+      proxy.meddle('lost before, unnoticed')
+      isLostConnection(await failureOf(call(db, key, { resolveTimeoutMs: 2_000 })))
+      deepStrictEqual(await call(db, key), { ok: true, kind: 'executed', value: 'note' })
+      deepStrictEqual(await host.left(key), written)
+    })
 
-  it('of expire is an error that says so, and it is safe to repeat', async () => {
-    const db = connect()
-    const idempotency = createIdempotency(db)
-    await call(db, 'expire')
-    proxy.meddle('lost behind')
-    const failure = await failureOf(idempotency.expire(scope, 'expire'))
-    strictEqual(isOncelyError(failure) && failure.code, 'outcome_unknown')
-    strictEqual(await idempotency.expire(scope, 'expire'), false)
-    deepStrictEqual((await host.left('expire')).records, ['expired'])
+    it('and no server reached in time: unknown, and asking again ends in the truth', async () => {
+      const db = connect()
+      for (const [fate, kind] of [
+        ['lost before', 'executed'],
+        ['lost behind', 'replayed'],
+      ] as const) {
+        const key = `unreached ${fate} ${name}`
+        await sql`select 1`.execute(db)
+        proxy.meddle(fate)
+        proxy.refuse(true)
+        const result = await call(db, key, { resolveTimeoutMs: 300 })
+        proxy.refuse(false)
+        strictEqual(result.kind, 'unknown')
+        const { cause, ...rest } = result
+        deepStrictEqual(rest, { ok: false, kind: 'unknown', retryAfterMs: 2_345 })
+        isLostConnection(cause)
+        strictEqual((await call(db, key)).kind, kind)
+        deepStrictEqual(await host.left(key), written)
+      }
+    })
+
+    it('and still in progress: unknown, then in_progress, and in the end the truth', async () => {
+      const db = connect()
+      const key = `open ${name}`
+      await sql`select 1`.execute(db)
+      proxy.meddle('lost before, unnoticed')
+      proxy.refuse(true)
+      strictEqual((await call(db, key, { resolveTimeoutMs: 300 })).kind, 'unknown')
+      proxy.refuse(false)
+      strictEqual((await call(db, key, { lockTimeoutMs: 1 })).kind, 'in_progress')
+      proxy.notice()
+      strictEqual((await call(db, key)).kind, 'executed')
+      deepStrictEqual(await host.left(key), written)
+    })
+
+    it('and the server reached late: recovered', async () => {
+      const db = connect()
+      const key = `late ${name}`
+      await sql`select 1`.execute(db)
+      proxy.meddle('lost behind')
+      proxy.refuse(true)
+      const pending = call(db, key)
+      await proxy.untilRefused()
+      await proxy.untilRefused()
+      proxy.refuse(false)
+      const result = await pending
+      strictEqual(result.kind === 'executed' && result.recovered, true)
+    })
   })
-})
+}

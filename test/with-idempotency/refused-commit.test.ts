@@ -74,16 +74,17 @@ describe('COMMIT is under way', () => {
     return { first: first[0], slow }
   }
 
-  it('and cancelled, 57014, as the ROLLBACK behind it could be too: unknown', async () => {
+  it('and cancelled, 57014, as the ROLLBACK behind it could be too: looked up, and thrown', async () => {
     const { first, slow } = await duringCommit('cancelled', 'pg_cancel_backend')
-    strictEqual(first.status === 'fulfilled' && first.value.kind, 'unknown')
+    const reason: unknown = first.status === 'rejected' && first.reason
+    strictEqual((reason as { code?: string }).code, '57014')
     strictEqual((await slow()).kind, 'executed')
     deepStrictEqual((await host.left('cancelled')).notes, ['slow'])
   })
 
-  it('and the server ends the connection, 57P01: unknown, and asking again tells', async () => {
+  it('and the server ends the connection, 57P01: looked up, and thrown', async () => {
     const { first, slow } = await duringCommit('terminated', 'pg_terminate_backend')
-    strictEqual(first.status === 'fulfilled' && first.value.kind, 'unknown')
+    strictEqual(first.status, 'rejected')
     strictEqual((await slow()).kind, 'executed')
     deepStrictEqual((await host.left('terminated')).notes, ['slow'])
   })

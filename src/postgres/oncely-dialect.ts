@@ -1,0 +1,41 @@
+import type { Dialect } from 'kysely'
+
+import { OncelyDriver } from './oncely-driver.ts'
+
+const wrapped = new WeakSet<Dialect>()
+
+/**
+ * Wraps the PostgreSQL dialect of the host's Kysely, whichever it is, for manners that a dialect
+ * alone has not. What is promised about data holds without it.
+ *
+ * - The failure of a ROLLBACK never takes the place of the error that led to it. The rollback
+ *   counts as done, since its connection is destroyed and the server rolls back what it was left with.
+ * - What COMMIT itself failed with is known, so `withIdempotency` throws an error of PostgreSQL's as
+ *   the definite failure it is, without having to look the commit up.
+ * - A connection whose BEGIN failed or timed out, whose ROLLBACK failed, or whose COMMIT was given
+ *   up after `resolveTimeoutMs` is destroyed, and not given back to the pool as if it were well.
+ *   A stalled COMMIT so occupies no place in the pool.
+ *
+ * Everything else is passed through as it is, so the host's other use of that Kysely goes on as
+ * before. A driver that does not destroy a connection whose ROLLBACK failed, as Kysely's own does,
+ * gets a tainted one back once it has answered a ROLLBACK.
+ *
+ * @param dialect - such as Kysely's `PostgresDialect`. One that is wrapped already is returned as is.
+ *
+ * @example
+ * ```ts
+ * const pool = guardPool(new Pool({ connectionString }))
+ * const db = new Kysely<Database>({ dialect: oncelyDialect(new PostgresDialect({ pool })) })
+ * ```
+ */
+export function oncelyDialect(dialect: Dialect): Dialect {
+  if (wrapped.has(dialect)) return dialect
+  const outer: Dialect = {
+    createAdapter: () => dialect.createAdapter(),
+    createDriver: () => new OncelyDriver(dialect.createDriver()),
+    createIntrospector: (db) => dialect.createIntrospector(db),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+  }
+  wrapped.add(outer)
+  return outer
+}

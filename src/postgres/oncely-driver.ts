@@ -1,0 +1,147 @@
+import {
+  type AbortableOperationOptions,
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type TransactionSettings,
+} from 'kysely'
+
+import { type ConnectionControl, setControl } from './connection-control.ts'
+import { OVER, within } from './within.ts'
+
+/** A driver around another, see `oncelyDialect`. It hands out the inner driver's own connections. */
+export class OncelyDriver implements Driver {
+  readonly #inner: Driver
+  readonly #holds = new WeakMap<DatabaseConnection, Hold>()
+  // A driver without savepoints must not seem to have some.
+  readonly savepoint?: NonNullable<Driver['savepoint']>
+  readonly rollbackToSavepoint?: NonNullable<Driver['rollbackToSavepoint']>
+  readonly releaseSavepoint?: NonNullable<Driver['releaseSavepoint']>
+
+  constructor(inner: Driver) {
+    this.#inner = inner
+    if (inner.savepoint) this.savepoint = inner.savepoint.bind(inner)
+    if (inner.rollbackToSavepoint) {
+      this.rollbackToSavepoint = inner.rollbackToSavepoint.bind(inner)
+    }
+    if (inner.releaseSavepoint) this.releaseSavepoint = inner.releaseSavepoint.bind(inner)
+  }
+
+  init(options?: AbortableOperationOptions): Promise<void> {
+    return this.#inner.init(options)
+  }
+
+  async acquireConnection(options?: AbortableOperationOptions): Promise<DatabaseConnection> {
+    const connection = await this.#inner.acquireConnection(options)
+    const hold = new Hold()
+    this.#holds.set(connection, hold)
+    setControl(connection, hold)
+    return connection
+  }
+
+  async beginTransaction(
+    connection: DatabaseConnection,
+    settings: TransactionSettings,
+  ): Promise<void> {
+    const hold = this.#holdOf(connection)
+    // Whoever holds a connection may run several transactions on it.
+    hold.commitError = undefined
+    hold.rolledBack = false
+    try {
+      await this.#inner.beginTransaction(connection, settings)
+    } catch (error) {
+      // It may have begun all the same, such as behind a time-out of the client.
+      hold.tainted = true
+      throw error
+    }
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    const hold = this.#holdOf(connection)
+    try {
+      await hold.unlessAbandoned(this.#inner.commitTransaction(connection))
+    } catch (error) {
+      hold.commitError = error
+      throw error
+    }
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    const hold = this.#holdOf(connection)
+    // It would wait for ever behind the COMMIT that was given up.
+    if (hold.tainted) return
+    try {
+      await hold.unlessAbandoned(this.#inner.rollbackTransaction(connection))
+      hold.rolledBack = true
+    } catch {
+      // Thrown, it would take the place of the error that led here.
+      hold.tainted = true
+    }
+  }
+
+  async releaseConnection(
+    connection: DatabaseConnection,
+    options?: AbortableOperationOptions,
+  ): Promise<void> {
+    const release = () => this.#inner.releaseConnection(connection, options)
+    if (!this.#holdOf(connection).tainted) return release()
+    await this.#discard(connection)
+    // Refused at once by a driver that has discarded it. Any other answers when the transaction is
+    // over; if that takes longer, nobody waits for it, and nobody else gets the connection before.
+    const clean = connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined)
+    if ((await within(1, clean)) !== OVER) return release()
+    clean.then(release).catch(() => undefined)
+  }
+
+  destroy(options?: AbortableOperationOptions): Promise<void> {
+    return this.#inner.destroy(options)
+  }
+
+  /**
+   * Kysely's interfaces have no word for "destroy this connection", but its driver does so, from 0.29.8
+   * on, with one whose ROLLBACK failed: it is shown one that fails. Nothing is sent, so that it works
+   * on a stalled link, where the pool then cuts the socket.
+   */
+  async #discard(connection: DatabaseConnection): Promise<void> {
+    const failing = new Proxy(connection, {
+      get(target, name) {
+        if (name === 'executeQuery') return () => Promise.reject(new Error('given up'))
+        const value: unknown = Reflect.get(target, name)
+        // Private members are those of the connection itself and not of a proxy of it.
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value
+      },
+    })
+    await this.#inner.rollbackTransaction(failing).catch(() => undefined)
+  }
+
+  #holdOf(connection: DatabaseConnection): Hold {
+    const hold = this.#holds.get(connection)
+    if (!hold) throw new Error('this connection was not acquired from this driver')
+    return hold
+  }
+}
+
+/** One holder's time with a connection. */
+class Hold implements ConnectionControl {
+  tainted = false
+  rolledBack = false
+  commitError: unknown
+  readonly #abandoned = Promise.withResolvers<never>()
+
+  constructor() {
+    this.#abandoned.promise.catch(() => undefined)
+  }
+
+  isAnswerToCommit(error: unknown): boolean {
+    return this.rolledBack && error !== undefined && error === this.commitError
+  }
+
+  abandon(reason: Error): void {
+    this.tainted = true
+    this.#abandoned.reject(reason)
+  }
+
+  unlessAbandoned<T>(promise: Promise<T>): Promise<T> {
+    return Promise.race([promise, this.#abandoned.promise])
+  }
+}
