@@ -28,12 +28,17 @@ async function runTests(url: string): Promise<number> {
   const run = await startTestRun(url)
   try {
     if (interrupted) return 1
+    // Most of the time a test waits for the server, or for another test to come to a gate.
     const imports = ['--import', 'tsx', '--import', './test/support/end-with-owner.ts']
-    runner = spawn(process.execPath, [...imports, '--test', '--test-timeout=120000', ...files], {
-      stdio: 'inherit',
-      env: { ...process.env, ...run.env, ONCELY_TEST_OWNER: String(process.pid) },
-      cwd: join(import.meta.dirname, '..'),
-    })
+    runner = spawn(
+      process.execPath,
+      [...imports, '--test', '--test-timeout=120000', '--test-concurrency=4', ...files],
+      {
+        stdio: 'inherit',
+        env: { ...process.env, ...run.env, ONCELY_TEST_OWNER: String(process.pid) },
+        cwd: join(import.meta.dirname, '..'),
+      },
+    )
     const [code] = (await once(runner, 'exit')) as [number | null]
     return code ?? 1
   } finally {

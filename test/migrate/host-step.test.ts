@@ -56,7 +56,8 @@ describe("migrateToLatest in a migration of the host's own", () => {
     const provider = { getMigrations: () => Promise.resolve({ '2026-failing': failing }) }
     strictEqual((await new Migrator({ db, provider }).migrateToLatest()).error, boom)
     strictEqual(await schemas(db), false)
-    const { rows } = await sql`select from pg_locks where locktype = 'advisory'`.execute(db)
+    const { rows } = await sql`select from pg_locks where locktype = 'advisory'
+      and database = (select oid from pg_database where datname = current_database())`.execute(db)
     strictEqual(rows.length, 0)
   })
 
