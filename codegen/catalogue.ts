@@ -245,14 +245,20 @@ export const catalogue: readonly CatalogueEntry[] = [
   {
     "kind": "column",
     "table": "quota_uses",
-    "name": "used_at",
+    "name": "bucket",
     "definition": "timestamp with time zone not null"
   },
   {
     "kind": "column",
     "table": "quota_uses",
-    "name": "attempt",
+    "name": "slot",
     "definition": "uuid not null"
+  },
+  {
+    "kind": "column",
+    "table": "quota_uses",
+    "name": "uses",
+    "definition": "integer not null"
   },
   {
     "kind": "column",
@@ -558,13 +564,19 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "constraint",
     "table": "quota_uses",
     "name": "quota_uses_pkey",
-    "definition": "PRIMARY KEY (tenant, actor, used_at, attempt)"
+    "definition": "PRIMARY KEY (tenant, actor, bucket, slot)"
   },
   {
     "kind": "constraint",
     "table": "quota_uses",
     "name": "quota_uses_tenant_check",
     "definition": "CHECK (char_length(tenant) >= 1 AND char_length(tenant) <= 200 AND octet_length(tenant) <= 800)"
+  },
+  {
+    "kind": "constraint",
+    "table": "quota_uses",
+    "name": "quota_uses_uses_check",
+    "definition": "CHECK (uses >= 1)"
   },
   {
     "kind": "constraint",

@@ -62,10 +62,11 @@ export interface Outbox {
 
 export interface QuotaUses {
   actor: string;
-  attempt: string;
+  bucket: Timestamp;
   forget_at: Timestamp;
+  slot: string;
   tenant: string;
-  used_at: Timestamp;
+  uses: number;
 }
 
 export interface Records {

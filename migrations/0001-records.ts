@@ -60,15 +60,17 @@ export function records(schema: string): TableMigration {
         create index records_expired_at_idx on ${table} (expired_at) where expired_at is not null
       `.execute(db)
 
-      // One row for each new key of an operation with a quota, counted by the primary key alone.
+      // The new keys of operations with a quota, counted in tenths of its window. Several rows a tenth,
+      // as many as there are calls at once: they would wait for each other on one.
       await sql`
         create table ${quotaUses} (
           ${text200('tenant')},
           ${text200('actor')},
-          used_at timestamptz not null,
-          attempt uuid not null,
+          bucket timestamptz not null,
+          slot uuid not null,
+          uses integer not null check (uses >= 1),
           forget_at timestamptz not null,
-          constraint quota_uses_pkey primary key (tenant, actor, used_at, attempt)
+          constraint quota_uses_pkey primary key (tenant, actor, bucket, slot)
         )`.execute(db)
 
       await sql`create index quota_uses_forget_at_idx on ${quotaUses} (forget_at)`.execute(db)

@@ -50,7 +50,10 @@ export interface BusinessIdentity<DB, Value> {
 export interface Quota {
   /** How many, from 1 to 1,000,000. */
   readonly limit: number
-  /** In how long, in milliseconds, from 1,000 to 31 days; the window slides. */
+  /**
+   * In how long, in milliseconds, from 1,000 to 31 days. The window slides in tenths: a use counts for
+   * the window, and up to a tenth of it longer.
+   */
   readonly windowMs: number
 }
 

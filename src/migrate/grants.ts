@@ -45,7 +45,7 @@ export function rightsFor({
     },
     {
       table: 'quota_uses',
-      privileges: ['select', 'insert', ...(sweeper ? (['delete'] as const) : [])],
+      privileges: ['select', 'insert', 'update', ...(sweeper ? (['delete'] as const) : [])],
     },
     { table: 'outbox', privileges: ['insert'] },
     { table: 'sink', privileges: ['select', 'insert'] },

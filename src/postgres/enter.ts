@@ -1,4 +1,11 @@
-import type { Compilable, CompiledQuery, Kysely, QueryResult } from 'kysely'
+import {
+  type Compilable,
+  type CompiledQuery,
+  type Kysely,
+  type QueryResult,
+  type RawBuilder,
+  sql,
+} from 'kysely'
 
 import type { DB as Tables } from '../../codegen/db.ts'
 import { OncelyError } from '../errors.ts'
@@ -16,6 +23,11 @@ class OwnTables {
   constructor(tables: Kysely<Tables>, schema: string) {
     this.tables = tables
     this.#schema = schema
+  }
+
+  /** A table of ours by its whole name, for statements that are written as text. */
+  table(name: keyof Tables): RawBuilder<unknown> {
+    return sql.id(this.#schema, name)
   }
 
   /**

@@ -3,10 +3,14 @@ import { sql } from 'kysely'
 import type { OwnTables } from '../postgres/enter.ts'
 import type { Claim } from './claim.ts'
 
+/** A use counts for the window and up to a tenth of it, by which it is not known more exactly. */
+const BUCKETS_A_WINDOW = 10
+
 /**
- * Takes one of the actor's new keys. One row a key instead of one counter an actor, whose row every
- * call would wait for; so calls at the same moment do not see each other, and may exceed the limit
- * by as many as they are.
+ * Takes one of the actor's new keys: counts those of the window, a few rows, and adds one to a row
+ * that nobody else is adding to, or to a new one. A single counter an actor would make every call wait
+ * until the one before has committed. What others have not committed is not seen, so calls at the same
+ * moment may exceed the limit by as many as they are.
  *
  * @returns `undefined`, or when the oldest of those that count leaves the window, in milliseconds.
  */
@@ -15,53 +19,37 @@ export async function takeQuota(
   { tenant, actor, attempt }: Claim,
   { limit, windowMs }: { readonly limit: number; readonly windowMs: number },
 ): Promise<number | undefined> {
-  const window = sql`${windowMs}::float8 * interval '1 millisecond'`
+  const width = windowMs / BUCKETS_A_WINDOW
+  const uses = own.table('quota_uses')
+  const counted = sql`${windowMs + width}::float8 * interval '1 millisecond'`
   const { rows } = await own.run(
-    own.tables
-      .with('used', (db) =>
-        db
-          .selectFrom(
-            db
-              .selectFrom('quota_uses')
-              .select('used_at')
-              .where('tenant', '=', tenant)
-              .where('actor', '=', actor)
-              .where('used_at', '>', sql<Date>`statement_timestamp() - ${window}`)
-              .orderBy('used_at', 'desc')
-              .limit(limit)
-              .as('counted'),
-          )
-          .select([
-            sql<string>`count(*)`.as('count'),
-            sql<string>`ceil(extract(epoch from min(used_at) + ${window} - statement_timestamp()) * 1000)::text`.as(
-              'free_in_ms',
-            ),
-          ]),
+    sql<{ free_in_ms: string }>`
+      with this as (
+        select statement_timestamp() as now, to_timestamp(
+          floor(extract(epoch from statement_timestamp()) * 1000 / ${width}::float8) * ${width}::float8 / 1000
+        ) as bucket
+      ), used as (
+        select coalesce(sum(uses), 0) as count, min(q.bucket) + ${counted} as free_at
+        from ${uses} q, this
+        where tenant = ${tenant} and actor = ${actor} and q.bucket > now - ${counted}
+      ), free as (
+        select q.slot from ${uses} q, this
+        where tenant = ${tenant} and actor = ${actor} and q.bucket = this.bucket
+        limit 1 for no key update of q skip locked
+      ), added as (
+        update ${uses} q set uses = uses + 1 from free, used, this
+        where tenant = ${tenant} and actor = ${actor} and q.bucket = this.bucket and q.slot = free.slot
+          and count < ${limit}::bigint
+      ), opened as (
+        insert into ${uses} (tenant, actor, bucket, slot, uses, forget_at)
+        select ${tenant}, ${actor}, bucket, ${attempt}::uuid, 1, bucket + ${counted} from used, this
+        where count < ${limit}::bigint and not exists (select from free)
       )
-      .with('taken', (db) =>
-        db
-          .insertInto('quota_uses')
-          .columns(['tenant', 'actor', 'used_at', 'attempt', 'forget_at'])
-          .expression((eb) =>
-            eb
-              .selectFrom('used')
-              .select([
-                sql.val(tenant).as('tenant'),
-                sql.val(actor).as('actor'),
-                sql<Date>`statement_timestamp()`.as('used_at'),
-                sql<string>`${attempt}::uuid`.as('attempt'),
-                sql<Date>`statement_timestamp() + ${window}`.as('forget_at'),
-              ])
-              .where(sql<boolean>`count < ${limit}`),
-          )
-          .returning('tenant'),
-      )
-      .selectFrom('used')
-      .select('free_in_ms')
-      .where((eb) => eb.not(eb.exists(eb.selectFrom('taken').select('tenant')))),
+      select (extract(epoch from free_at - now) * 1000)::text as free_in_ms from used, this
+      where count >= ${limit}::bigint`.compile(own.tables),
   )
   const [exceeded] = rows
-  return exceeded ? Math.max(1, Number(exceeded.free_in_ms)) : undefined
+  return exceeded ? Math.max(1, Math.ceil(Number(exceeded.free_in_ms))) : undefined
 }
 
 /**
@@ -77,7 +65,7 @@ export async function forgetQuotaUses(own: OwnTables, batchSize: number): Promis
         (db) =>
           db
             .selectFrom('quota_uses')
-            .select(['tenant', 'actor', 'used_at', 'attempt'])
+            .select(['tenant', 'actor', 'bucket', 'slot'])
             .where('forget_at', '<=', sql<Date>`statement_timestamp()`)
             .orderBy('forget_at')
             .limit(batchSize),
@@ -86,8 +74,8 @@ export async function forgetQuotaUses(own: OwnTables, batchSize: number): Promis
       .using('due')
       .whereRef('quota_uses.tenant', '=', 'due.tenant')
       .whereRef('quota_uses.actor', '=', 'due.actor')
-      .whereRef('quota_uses.used_at', '=', 'due.used_at')
-      .whereRef('quota_uses.attempt', '=', 'due.attempt'),
+      .whereRef('quota_uses.bucket', '=', 'due.bucket')
+      .whereRef('quota_uses.slot', '=', 'due.slot'),
   )
   return Number(numAffectedRows)
 }

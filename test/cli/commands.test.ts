@@ -84,7 +84,7 @@ describe('oncely migrate grants', () => {
       oncely(['migrate', 'grants', '--role', 'my "app"']),
       said(`grant usage on schema "idem" to "my ""app""";
 grant select, insert, update on "idem"."records" to "my ""app""";
-grant select, insert on "idem"."quota_uses" to "my ""app""";
+grant select, insert, update on "idem"."quota_uses" to "my ""app""";
 grant insert on "idem"."outbox" to "my ""app""";
 grant select, insert on "idem"."sink" to "my ""app""";
 grant select, insert, update on "idem"."sink_sequences" to "my ""app""";

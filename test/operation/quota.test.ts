@@ -24,23 +24,28 @@ describe('a quota', () => {
     strictEqual((await call('a', 'k2')).kind, 'executed')
     const exceeded = await call('a', 'k3')
     strictEqual(exceeded.kind, 'quota_exceeded')
-    ok(exceeded.retryAfterMs > 3_500_000 && exceeded.retryAfterMs <= 3_600_000)
+    ok(exceeded.retryAfterMs > 3_600_000 && exceeded.retryAfterMs <= 3_960_000)
     deepStrictEqual(await host.left('k3'), nothing)
     strictEqual((await call('a', 'k2')).kind, 'replayed')
     strictEqual((await call('b', 'k4')).kind, 'executed')
     strictEqual((await call('a', 'k5', 't2')).kind, 'executed')
   })
 
-  it('slides: a use that leaves the window makes room for one', async () => {
+  it('slides: uses that leave the window make room', async () => {
     await call('s', 's1')
     await call('s', 's2')
     strictEqual((await call('s', 's3')).kind, 'quota_exceeded')
-    await sql`update idem.quota_uses set used_at = used_at - interval '1 hour'
-      where actor = 's' and used_at = (select min(used_at) from idem.quota_uses where actor = 's')`.execute(
-      database.watcher,
-    )
+    const age = (interval: string) =>
+      sql`update idem.quota_uses set bucket = bucket - ${interval}::interval where actor = 's'`.execute(
+        database.watcher,
+      )
+    // A use counts for the window, and for a tenth of it, by which it is known.
+    await age('59 minutes')
+    strictEqual((await call('s', 's3')).kind, 'quota_exceeded')
+    await age('8 minutes')
     strictEqual((await call('s', 's3')).kind, 'executed')
-    strictEqual((await call('s', 's4')).kind, 'quota_exceeded')
+    strictEqual((await call('s', 's4')).kind, 'executed')
+    strictEqual((await call('s', 's5')).kind, 'quota_exceeded')
   })
 
   it('counts nothing of a call that fails', async () => {
@@ -65,5 +70,25 @@ describe('a quota', () => {
     strictEqual((await call('w', 'w2')).kind, 'executed')
     running.open()
     strictEqual((await first).kind, 'executed')
+    strictEqual((await call('w', 'w3')).kind, 'quota_exceeded')
+  })
+
+  it('is forgotten by purge when it does not count any more', async () => {
+    await call('p', 'p1')
+    const uses = async () =>
+      (
+        await database.watcher
+          .selectFrom('quota_uses')
+          .where('actor', '=', 'p')
+          .select('uses')
+          .execute()
+      ).length
+    await idempotency.purge()
+    strictEqual(await uses(), 1)
+    await sql`update idem.quota_uses set forget_at = now() where actor = 'p'`.execute(
+      database.watcher,
+    )
+    await idempotency.purge()
+    strictEqual(await uses(), 0)
   })
 })
