@@ -95,6 +95,19 @@ describe('COMMIT is never answered, in a pool of one', () => {
   })
 })
 
+describe('a deadline that passes once COMMIT was sent', () => {
+  it('ends the search: unknown, and the same key sent again ends in the truth', async () => {
+    const patient = { lockTimeoutMs: PATIENCE_MS, resolveTimeoutMs: PATIENCE_MS }
+    const idempotency = createIdempotency(hostNamed('oncelyDialect', 2), patient)
+    proxy.meddle('stalled behind')
+    const call = (deadlineMs: number) =>
+      idempotency.withIdempotency(scope, 'late', one, writeNote, { deadlineMs })
+    strictEqual((await call(500)).kind, 'unknown')
+    deepStrictEqual(await host.left('late'), written)
+    strictEqual((await call(PATIENCE_MS)).kind, 'replayed')
+  })
+})
+
 describe('the look-up meets a connection that does not answer', () => {
   for (const name of ['plain', 'oncelyDialect'] as const) {
     it(`and asks on another, ${name}`, async () => {
