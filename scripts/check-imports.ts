@@ -11,6 +11,7 @@ const leaves = ['errors', 'scope', 'options', 'result', 'json-value', 'backoff']
 /** Room, or file at the top of src without its ending → the rooms it may import. */
 const directions: Readonly<Record<string, readonly string[]>> = {
   index: [
+    'idempotency',
     'create-idempotency',
     'sweeper',
     'batches',
@@ -24,8 +25,10 @@ const directions: Readonly<Record<string, readonly string[]>> = {
     'shape',
     ...leaves,
   ],
-  sweeper: ['create-idempotency', 'batches', ...leaves],
+  sweeper: ['idempotency', 'batches', 'backoff', ...leaves],
+  idempotency: ['batches', 'call', 'fingerprint', 'operation', 'records', 'shape', ...leaves],
   'create-idempotency': [
+    'idempotency',
     'with-idempotency',
     'batches',
     'call',

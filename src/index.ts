@@ -1,10 +1,5 @@
-export {
-  createIdempotency,
-  type Idempotency,
-  type JoinedIdempotency,
-  type JoinedResultOf,
-  type ResultOf,
-} from './create-idempotency.ts'
+export { createIdempotency } from './create-idempotency.ts'
+export type { Idempotency, JoinedIdempotency, JoinedResultOf, ResultOf } from './idempotency.ts'
 export type { IdempotencyOptions, OutcomeReport, Retry } from './options.ts'
 export type { BusinessIdentity, OperationOptions, Quota, RecordView } from './operation.ts'
 export { createSweeper, type Sweeper, type SweeperOptions } from './sweeper.ts'

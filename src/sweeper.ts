@@ -7,7 +7,7 @@ import {
   type SweepCounts,
   type SweepOptions,
 } from './batches.ts'
-import type { Idempotency } from './create-idempotency.ts'
+import type { Idempotency } from './idempotency.ts'
 import { OncelyError } from './errors.ts'
 import { checkNames } from './options.ts'
 
