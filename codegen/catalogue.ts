@@ -245,6 +245,12 @@ export const catalogue: readonly CatalogueEntry[] = [
   {
     "kind": "column",
     "table": "quota_uses",
+    "name": "window_ms",
+    "definition": "bigint not null"
+  },
+  {
+    "kind": "column",
+    "table": "quota_uses",
     "name": "bucket",
     "definition": "timestamp with time zone not null"
   },
@@ -325,6 +331,12 @@ export const catalogue: readonly CatalogueEntry[] = [
     "table": "records",
     "name": "response",
     "definition": "bytea"
+  },
+  {
+    "kind": "column",
+    "table": "records",
+    "name": "response_stored",
+    "definition": "boolean not null default true"
   },
   {
     "kind": "column",
@@ -564,7 +576,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "constraint",
     "table": "quota_uses",
     "name": "quota_uses_pkey",
-    "definition": "PRIMARY KEY (tenant, actor, bucket, slot)"
+    "definition": "PRIMARY KEY (tenant, actor, window_ms, bucket, slot)"
   },
   {
     "kind": "constraint",

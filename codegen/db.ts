@@ -67,6 +67,7 @@ export interface QuotaUses {
   slot: string;
   tenant: string;
   uses: number;
+  window_ms: Int8;
 }
 
 export interface Records {
@@ -86,6 +87,7 @@ export interface Records {
   response: Buffer | null;
   response_headers: Json | null;
   response_status: number | null;
+  response_stored: Generated<boolean>;
   state: string;
   tenant: string;
 }

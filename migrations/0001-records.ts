@@ -30,6 +30,7 @@ export function records(schema: string): TableMigration {
           fingerprint_version integer not null check (fingerprint_version >= 1),
           fingerprint bytea not null check (octet_length(fingerprint) = 32),
           response bytea,
+          response_stored boolean not null default true,
           response_status smallint check (response_status between 100 and 599),
           response_headers json,
           ${text200('resource_type', 'null')},
@@ -66,11 +67,12 @@ export function records(schema: string): TableMigration {
         create table ${quotaUses} (
           ${text200('tenant')},
           ${text200('actor')},
+          window_ms bigint not null,
           bucket timestamptz not null,
           slot uuid not null,
           uses integer not null check (uses >= 1),
           forget_at timestamptz not null,
-          constraint quota_uses_pkey primary key (tenant, actor, bucket, slot)
+          constraint quota_uses_pkey primary key (tenant, actor, window_ms, bucket, slot)
         )`.execute(db)
 
       await sql`create index quota_uses_forget_at_idx on ${quotaUses} (forget_at)`.execute(db)

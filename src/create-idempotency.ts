@@ -6,6 +6,7 @@ import type { Idempotency, JoinedIdempotency } from './idempotency.ts'
 import { type Operation, resolveOperation } from './operation.ts'
 import { type IdempotencyOptions, resolveOptions } from './options.ts'
 import { enter, refuseTransaction, requireTransaction } from './postgres/enter.ts'
+import { boundSilence } from './postgres/settings.ts'
 import { transactRepeatable } from './postgres/transact.ts'
 import { checkErasure, eraseBatch } from './records/erase.ts'
 import { expireRecord } from './records/expire.ts'
@@ -57,10 +58,11 @@ function idempotencyOn<DB, Of extends Shape>(
       const identity = { ...checkScope(scope), key: checkKey(key) }
       return transactRepeatable(
         db,
-        async (trx) => ({
-          end: 'commit',
-          outcome: await expireRecord(enter(trx, operation.schema), identity),
-        }),
+        async (trx) => {
+          const own = enter(trx, operation.schema)
+          await boundSilence(own, operation)
+          return { end: 'commit', outcome: await expireRecord(own, identity) }
+        },
         operation.resolveTimeoutMs,
       )
     },

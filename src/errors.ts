@@ -24,8 +24,12 @@
  * - `deadline_exceeded`: its `deadlineMs` had passed.
  *
  * The call cannot join the transaction it was given, which stays usable:
- * - `isolation_unsupported`: it is not READ COMMITTED.
+ * - `isolation_unsupported`: it is not READ COMMITTED; also of a driver that ignores what it is asked for.
  * - `key_reused`: the same key was used before in the same transaction.
+ * - `transaction_busy`: another call has joined it and has not ended; await one before the next.
+ *
+ * The record is there, and cannot be replayed by this instance:
+ * - `response_not_stored`: it was stored by one with `replay`, which makes the answer anew.
  *
  * The answer to COMMIT was lost, so it may have taken effect or not:
  * - `outcome_unknown`: of an operation that is safe to repeat, such as `expire`. Repeat it.
@@ -62,12 +66,14 @@ export type OncelyErrorCode =
   | 'not_json'
   | 'outcome_unknown'
   | 'rejection_not_returned'
+  | 'response_not_stored'
   | 'response_too_large'
   | 'schema_missing'
   | 'schema_newer'
   | 'schema_outdated'
   | 'server_too_old'
   | 'transaction_aborted'
+  | 'transaction_busy'
   | 'transaction_closed'
   | 'transaction_control'
   | 'transaction_not_started'

@@ -35,8 +35,14 @@ export interface BusinessIdentity<DB, Value> {
    */
   readonly constraint: string
   /**
-   * Says what to tell the caller, reading in a fresh transaction behind the rollback. What it writes
-   * is undone.
+   * The table that the constraint belongs to, where another table has one of that name.
+   *
+   * @defaultValue any.
+   */
+  readonly table?: string
+  /**
+   * Says what to tell the caller, reading in a fresh transaction behind the rollback; of a call that
+   * has joined a transaction, in that one. What it writes is undone; what it throws is thrown.
    *
    * @returns `undefined` when the object is gone again: then the call fails with the violation.
    */
@@ -46,7 +52,10 @@ export interface BusinessIdentity<DB, Value> {
   ) => Promise<Resolution<Value> | undefined> | Resolution<Value> | undefined
 }
 
-/** How many new keys one actor of a tenant may use. Replays do not count. */
+/**
+ * How many new keys one actor of a tenant may use. Replays do not count, nor what fails; a refusal
+ * does. Operations whose windows are as long share their count.
+ */
 export interface Quota {
   /** How many, from 1 to 1,000,000. */
   readonly limit: number
@@ -58,7 +67,7 @@ export interface Quota {
 }
 
 /** How one operation works: everything that an instance has, and what only some operations need. */
-export interface OperationOptions<DB> extends IdempotencyOptions {
+export interface OperationOptions<DB> extends Omit<IdempotencyOptions, 'tombstoneWindowMs'> {
   /**
    * Asked before every replay, of a refusal and of a tombstone too, whether the caller may still see
    * what the record holds; anything but `true` makes it `denied`. Statements on `tx` alone, since the
@@ -123,7 +132,7 @@ export function resolveOperation<DB>(
   checkFunction('authorize', authorize)
   checkFunction('replay', replay)
   if (businessIdentity !== undefined) {
-    checkNames(businessIdentity, ['constraint', 'resolve'])
+    checkNames(businessIdentity, ['constraint', 'table', 'resolve'])
     if (typeof businessIdentity.constraint !== 'string' || businessIdentity.constraint === '') {
       throw invalid('businessIdentity.constraint must be the name of a unique constraint')
     }
@@ -137,18 +146,30 @@ export function resolveOperation<DB>(
     checkWhole('quota.limit', quota.limit, 1, 1_000_000)
   }
   if (codec !== undefined) {
-    const { encode, decode } = Object(codec) as Partial<Codec>
+    const { encode, decode, keeps } = Object(codec) as Partial<Codec>
+    if (!['json', 'types', 'nothing'].includes(String(keeps))) {
+      throw invalid("codec.keeps must be 'json', 'types' or 'nothing'")
+    }
     if (typeof encode !== 'function' || typeof decode !== 'function') {
       throw invalid('codec must have the functions encode and decode')
     }
   }
+  if (Object.hasOwn(others, 'tombstoneWindowMs')) {
+    throw invalid('tombstoneWindowMs is of all records: give it to createIdempotency')
+  }
   const kept = Object.fromEntries(
     names.flatMap((name) => {
       const value: unknown = own[name] ?? inherited[name]
-      return value === undefined ? [] : [[name, value] as const]
+      // A copy, so that what was checked stays as it is.
+      return value === undefined ? [] : [[name, copied(value)] as const]
     }),
   )
   return Object.freeze({ ...inherited, ...resolveOptions(others, inherited), ...kept })
+}
+
+function copied(value: unknown): unknown {
+  const plain = typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype
+  return plain ? Object.freeze({ ...value }) : value
 }
 
 function checkFunction(name: string, value: unknown): void {

@@ -1,28 +1,30 @@
 import type { Rejection } from './call/rejection.ts'
-import type { BusinessIdentity } from './operation.ts'
+import type { Codec } from './response/codec.ts'
 import type { Stored } from './response/stored.ts'
-import type { Denied, Duplicate, QuotaExceeded } from './result.ts'
+import type { Denied, Duplicate, QuotaExceeded, Resolution } from './result.ts'
 
 /** What the options of an instance do to the type of its results. */
 export interface Shape {
   /** The kinds that are there only with their option: `denied`, `duplicate`, `quota_exceeded`. */
   readonly extra: unknown
-  /** Whether a codec of the host's own keeps values as they are, instead of JSON. */
-  readonly codec: boolean
+  /** What the codec keeps of the types of values. */
+  readonly codec: Codec['keeps']
   /** What `replay` makes; `SameAsFirst` without it. */
   readonly replayed: unknown
 }
 
+declare const sameAsFirst: unique symbol
+
 /** A replay that has the type of the first answer. */
 export interface SameAsFirst {
-  /** @internal */
-  readonly sameAsFirst: never
+  /** For the compiler alone: nothing else is of this type. */
+  readonly [sameAsFirst]: true
 }
 
 /** An instance without any of the options that have a say in the types. */
 export interface PlainShape extends Shape {
   readonly extra: never
-  readonly codec: false
+  readonly codec: 'json'
   readonly replayed: SameAsFirst
 }
 
@@ -35,8 +37,9 @@ type IfGiven<Options, Name extends PropertyKey, Then, Else> = [Given<Options, Na
   ? Else
   : Then
 
-type DuplicateOf<Business> =
-  Business extends BusinessIdentity<never, infer Value> ? Duplicate<Value> : Duplicate<unknown>
+type DuplicateOf<Business> = Business extends { resolve: (...args: never[]) => infer Made }
+  ? Duplicate<Exclude<Awaited<Made>, undefined> extends Resolution<infer Value> ? Value : unknown>
+  : Duplicate<unknown>
 
 /** The shape of an instance that has these options on top of another's. */
 export interface ShapeWith<Before extends Shape, Options> extends Shape {
@@ -45,7 +48,11 @@ export interface ShapeWith<Before extends Shape, Options> extends Shape {
     | IfGiven<Options, 'authorize', Denied, never>
     | IfGiven<Options, 'quota', QuotaExceeded, never>
     | IfGiven<Options, 'businessIdentity', DuplicateOf<Given<Options, 'businessIdentity'>>, never>
-  readonly codec: [Given<Options, 'codec'>] extends [never] ? Before['codec'] : true
+  readonly codec: 'codec' extends keyof Options
+    ? Options['codec'] extends Codec<infer Keeps>
+      ? Keeps
+      : Before['codec'] | 'types' | 'nothing'
+    : Before['codec']
   readonly replayed: Given<Options, 'replay'> extends (...args: never[]) => infer Made
     ? [Given<Options, 'replay'>] extends [never]
       ? Before['replayed']
@@ -53,10 +60,18 @@ export interface ShapeWith<Before extends Shape, Options> extends Shape {
     : Before['replayed']
 }
 
+/** A value as the codec gives it; one that may be of several kinds leaves all of them open. */
+type Kept<Value, Keeps extends Codec['keeps']> = Keeps extends 'json'
+  ? Stored<Value>
+  : Keeps extends 'types'
+    ? Value
+    : unknown
+
 /** What callers get of what a business function returns, rejections set aside. */
-export type ValueOf<Returned, Of extends Shape = PlainShape> = Of['codec'] extends true
-  ? Exclude<Returned, Rejection<unknown>>
-  : Stored<Exclude<Returned, Rejection<unknown>>>
+export type ValueOf<Returned, Of extends Shape = PlainShape> = Kept<
+  Exclude<Returned, Rejection<unknown>>,
+  Of['codec']
+>
 
 /**
  * What callers get of what a business function rejects with. A function that rejects nothing may
@@ -64,9 +79,7 @@ export type ValueOf<Returned, Of extends Shape = PlainShape> = Of['codec'] exten
  */
 export type RefusalOf<Returned, Of extends Shape = PlainShape> =
   Extract<Returned, Rejection<unknown>> extends Rejection<infer Refusal>
-    ? Of['codec'] extends true
-      ? Refusal
-      : Stored<Refusal>
+    ? Kept<Refusal, Of['codec']>
     : unknown
 
 /** What a replay gives. */

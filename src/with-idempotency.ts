@@ -47,12 +47,14 @@ export async function withIdempotency<DB>(
   const bound = deadlineOf(intent.options)
   const { retry, onOutcome } = operation
   return observed<AnyResult>(onOutcome, wanted, (noted) =>
-    retried(retry.attempts, bound, async () => {
+    retried(retry.attempts, bound, async (onLost) => {
       noted.attempts += 1
       const claim = { ...wanted, attempt: randomUUID() }
       try {
-        return await run(db, operation, claim, intent.fn, bound, noted)
+        return await run(db, operation, claim, intent.fn, { bound, onLost }, noted)
       } catch (error) {
+        // Only what a claim has written can be a duplicate, and not a statement of `authorize`.
+        if (!noted.transaction) throw error
         return await duplicateBehind(error, db, claim, operation, bound)
       }
     }),
@@ -65,7 +67,7 @@ async function run<DB>(
   operation: Operation<DB>,
   claim: Claim,
   fn: BusinessFunction<DB, unknown>,
-  bound: Bound,
+  { bound, onLost }: { readonly bound: Bound; readonly onLost: () => void },
   noted: Observed,
 ): Promise<AnyResult> {
   const { schema, resolveTimeoutMs: endTimeoutMs } = operation
@@ -75,7 +77,7 @@ async function run<DB>(
     await boundWaits(own, operation)
     return attempt(trx, own, claim, operation, fn, bound, noted)
   }
-  const fate = await transact(db, work, { bound, endTimeoutMs })
+  const fate = await transact(db, work, { bound, endTimeoutMs, onLost })
   if (fate.known) return fate.outcome
   // Somebody else may have the key by the time a lost commit is looked up. Nothing is claimed again.
   const replayOther = async () => {
@@ -83,7 +85,8 @@ async function run<DB>(
       const own = enter(trx, schema)
       await boundWaits(own, operation)
       const record = await readRecord(own, claim, lockFor(operation))
-      const outcome = record && (await replay(trx, record, claim, claim.fingerprints, operation))
+      const outcome =
+        record && (await replay(trx, record, claim, claim.fingerprints, operation, bound))
       return { end: 'rollback', outcome }
     })
     return read.outcome

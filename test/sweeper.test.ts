@@ -35,7 +35,7 @@ describe('runOnce', () => {
 
   it('deletes nothing without a window', async () => {
     await insertTombstones(database, ['old'], () => 1e9)
-    const sweeper = createSweeper(idempotency.withOptions({ tombstoneWindowMs: Infinity }))
+    const sweeper = createSweeper(createIdempotency(database.connect()))
     deepStrictEqual(await sweeper.runOnce(), idle)
   })
 

@@ -17,7 +17,8 @@ interface HostDatabase {
 
 declare const plain: Idempotency<HostDatabase>
 declare const tx: Transaction<HostDatabase>
-declare const codec: Codec
+declare const codec: Codec<'types'>
+declare const leaving: Codec<'nothing'>
 declare const wide: OperationOptions<HostDatabase>
 
 const scope = { tenant: 't', actor: 'a', operation: 'o' }
@@ -44,8 +45,15 @@ export async function kindsByOption() {
 }
 
 export async function duplicates() {
-  const resolve = (): Resolution<{ id: string }> => ({ disposition: 'conflict' })
-  const idempotency = plain.withOptions({ businessIdentity: { constraint: 'c', resolve } })
+  const idempotency = plain.withOptions({
+    businessIdentity: {
+      constraint: 'c',
+      resolve: async (on, { key }): Promise<Resolution<{ id: string }> | undefined> => {
+        await on.selectFrom('notes').selectAll().where('id', '=', key).execute()
+        return { disposition: 'conflict' }
+      },
+    },
+  })
   const result = await idempotency.withIdempotency(scope, 'k', print, make)
   if (result.kind !== 'duplicate') return
   expectTypeOf(result.disposition).toEqualTypeOf<'replay' | 'conflict' | 'manual'>()
@@ -55,11 +63,19 @@ export async function duplicates() {
 export async function values() {
   const kept = await plain.withOptions({ codec }).withIdempotency(scope, 'k', print, make)
   if (kept.ok) expectTypeOf(kept.value).toEqualTypeOf<{ at: Date }>()
+  const left = await plain.withOptions({ codec: leaving }).withIdempotency(scope, 'k', print, make)
+  if (left.ok) expectTypeOf(left.value).toEqualTypeOf<unknown>()
+  const may = await plain.withOptions(wide).withIdempotency(scope, 'k', print, make)
+  if (may.kind === 'executed') expectTypeOf(may.value).toEqualTypeOf<unknown>()
   const rebuilt = await plain
     .withOptions({ replay: () => Promise.resolve({ now: 1 }) })
     .withIdempotency(scope, 'k', print, make)
   if (rebuilt.kind === 'executed') expectTypeOf(rebuilt.value).toEqualTypeOf<{ at: string }>()
   if (rebuilt.kind === 'replayed') expectTypeOf(rebuilt.value).toEqualTypeOf<{ now: number }>()
+  const text = await plain
+    .withOptions({ replay: () => 'text' })
+    .withIdempotency(scope, 'k', print, make)
+  if (text.kind === 'replayed') expectTypeOf(text.value).toEqualTypeOf<string>()
 }
 
 export async function joined() {
@@ -79,6 +95,8 @@ export async function lookedUp() {
 }
 
 export function wrongUse() {
+  // @ts-expect-error the clock of tombstones is of all records
+  plain.withOptions({ tombstoneWindowMs: 5 })
   // @ts-expect-error an array of fingerprints is not empty
   void plain.lookup(scope, 'k', [])
   // @ts-expect-error there is no such option

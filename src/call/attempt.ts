@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely'
 import type { Operation } from '../operation.ts'
 import type { Bound } from '../postgres/bound.ts'
 import type { OwnTables } from '../postgres/enter.ts'
+import { restoreLockTimeout } from '../postgres/settings.ts'
 import type { Ending } from '../postgres/transact.ts'
 import type { Claim } from '../records/claim.ts'
 import { obtain } from '../records/obtain.ts'
@@ -44,7 +45,10 @@ export async function attempt<DB>(
     }
     case 'record': {
       const { record } = obtained
-      const outcome = await replay(trx, record, claim, claim.fingerprints, operation)
+      const { authorize, replay: rebuild } = operation
+      // Their statements are the host's, under the host's own bound.
+      if (authorize || rebuild) await restoreLockTimeout(own)
+      const outcome = await replay(trx, record, claim, claim.fingerprints, operation, bound)
       return { end: 'rollback', outcome }
     }
     case 'other': {

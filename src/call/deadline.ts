@@ -6,15 +6,16 @@ import { type Bound, UNBOUNDED } from '../postgres/bound.ts'
 export interface CallOptions {
   /**
    * Gives the call up when it is aborted: nothing is committed, and it throws `aborted`. Once COMMIT
-   * was sent it ends the search for the answer alone.
+   * was sent it ends the search for the answer alone. A statement that is under way goes on at the
+   * server, and holds the key until it ends; a call that has joined a transaction waits for it.
    */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /**
    * The same after this many milliseconds, from 1 to 2,147,483,647, with `deadline_exceeded`.
    *
    * @defaultValue none: `lockTimeoutMs` bounds each wait for a twin, and the pool its own.
    */
-  readonly deadlineMs?: number
+  readonly deadlineMs?: number | undefined
 }
 
 const MAX_TIMER_MS = 2_147_483_647

@@ -23,12 +23,12 @@ export async function duplicateBehind<DB>(
   { businessIdentity: business, resolveTimeoutMs: endTimeoutMs }: Operation<DB>,
   bound: Bound,
 ): Promise<Duplicate<unknown>> {
-  if (!business || !violates(error, business.constraint)) throw error
+  if (!business || !violates(error, business)) throw error
   const fate = await transact(
     db,
     async (trx) => ({
       end: 'rollback',
-      outcome: await resolveDuplicate(error, trx, identity, business),
+      outcome: await resolveDuplicate(error, trx, identity, business, bound),
     }),
     { bound, endTimeoutMs },
   )
@@ -43,9 +43,10 @@ export async function resolveDuplicate<DB>(
   trx: Transaction<DB>,
   identity: RecordIdentity,
   { resolve }: BusinessIdentity<DB, unknown>,
+  bound: Bound,
 ): Promise<Duplicate<unknown> | undefined> {
   const call = { scope: scopeOf(identity), key: identity.key, error }
-  const resolution = await lend(trx, (tx) => resolve(tx, call))
+  const resolution = await lend(trx, (tx) => resolve(tx, call), bound)
   if (resolution === undefined) return undefined
   const { disposition } = Object(resolution) as { disposition: unknown }
   switch (disposition) {

@@ -4,7 +4,7 @@ import { type RawBuilder, sql, type Transaction } from 'kysely'
 
 import { OncelyError } from '../errors.ts'
 import type { Operation } from '../operation.ts'
-import { type Bound, untilGivenUp } from '../postgres/bound.ts'
+import type { Bound } from '../postgres/bound.ts'
 import type { OwnTables } from '../postgres/enter.ts'
 import { LentTransaction } from '../postgres/lent-transaction.ts'
 import { isIntegrityViolation, SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
@@ -48,14 +48,14 @@ export async function execute<DB>(
   const lent = new LentTransaction(trx)
   const identity = { ...identityOf(claim), attempt: claim.attempt }
   const call = new Call(scopeOf(claim), claim.key)
-  const returned = await lent.use(async (tx) => {
+  const run = async (tx: Transaction<DB>) => {
     try {
-      // Given up, the function may go on by itself, with a transaction that is closed.
-      return await untilGivenUp(bound, Promise.resolve(fn(tx, call)))
+      return await fn(tx, call)
     } finally {
       call.settle()
     }
-  })
+  }
+  const returned = await lent.use(run, bound)
   refuseOutcomeBehind(lent.firstError, returned)
   const rejection = call.rejectionIn(returned)
   const { codec, maxResponseBytes } = operation
@@ -70,7 +70,8 @@ export async function execute<DB>(
   const { bytes, value } = await encode(returned)
   // Where a replay makes the answer anew, nothing of it is kept: not for a day, and not a secret.
   const response = operation.replay ? NOTHING : bytes
-  await store(own, { ...identity, state: 'completed', response, events, resource })
+  const responseStored = !operation.replay
+  await store(own, { ...identity, state: 'completed', response, responseStored, events, resource })
   return { ok: true, kind: 'executed', value }
 }
 

@@ -6,8 +6,9 @@ import { OncelyError } from '../errors.ts'
 import type { Operation } from '../operation.ts'
 import type { Bound } from '../postgres/bound.ts'
 import { enter, type OwnTables } from '../postgres/enter.ts'
+import { levelOf } from '../postgres/level.ts'
 import { boundLockWait } from '../postgres/settings.ts'
-import { violates } from '../postgres/sqlstate.ts'
+import { SQLSTATE, sqlState, violates } from '../postgres/sqlstate.ts'
 import type { Ending } from '../postgres/transact.ts'
 import type { Claim } from '../records/claim.ts'
 import { isOwnUncommitted } from '../records/own-uncommitted.ts'
@@ -22,9 +23,31 @@ import type { Duplicate } from '../result.ts'
  * leaves it usable; what does not claim is undone, settings and row locks with it.
  *
  * @throws OncelyError `transaction_aborted` when the caller's transaction had failed before;
- * `isolation_unsupported`; `key_reused`.
+ * `isolation_unsupported`; `key_reused`; `transaction_busy`.
  */
 export async function join<DB>(
+  tx: Transaction<DB>,
+  claim: Claim,
+  operation: Operation<DB>,
+  fn: BusinessFunction<DB, unknown>,
+  bound: Bound,
+  observed: Observed,
+): Promise<Outcome | Duplicate<unknown>> {
+  bound.check()
+  const level = await levelOf(tx)
+  if (joining.has(level)) throw busy()
+  joining.add(level)
+  try {
+    return await underSavepoint(tx, claim, operation, fn, bound, observed)
+  } finally {
+    joining.delete(level)
+  }
+}
+
+/** Savepoints nest: of two calls at once, one that fails would undo what the other has applied. */
+const joining = new WeakSet()
+
+async function underSavepoint<DB>(
   tx: Transaction<DB>,
   claim: Claim,
   operation: Operation<DB>,
@@ -36,21 +59,32 @@ export async function join<DB>(
   const savepoint = await Savepoint.set(own)
   let ending: Ending<Outcome>
   try {
-    refuseIsolation(await boundLockWait(own, operation.lockTimeoutMs))
+    await boundLockWait(own, operation.lockTimeoutMs)
     ending = await attempt(tx, own, claim, operation, fn, bound, observed)
     if (isOfRecord(ending) && (await isOwnUncommitted(own, claim))) throw keyReused()
     bound.check()
   } catch (error) {
-    await savepoint.undo()
+    // On a connection that is lost it fails too, and would take the place of the first error.
+    await savepoint.undo().catch(() => undefined)
     const { businessIdentity: business } = operation
-    if (!business || !violates(error, business.constraint)) throw error
-    const duplicate = await resolveDuplicate(error, tx, claim, business)
+    if (!business || !observed.transaction || !violates(error, business)) throw error
+    const duplicate = await undone(own, () => resolveDuplicate(error, tx, claim, business, bound))
     if (!duplicate) throw error
     return duplicate
   }
   if (ending.end === 'rollback') await savepoint.undo()
   else await savepoint.release()
   return ending.outcome
+}
+
+/** Runs what reads, and undoes what it has written all the same. */
+async function undone<Value>(own: OwnTables, run: () => Promise<Value>): Promise<Value> {
+  const savepoint = await Savepoint.set(own)
+  try {
+    return await run()
+  } finally {
+    await savepoint.undo().catch(() => undefined)
+  }
 }
 
 /** Whether somebody's record has decided, and not a wait, a quota, or nobody. */
@@ -72,6 +106,7 @@ class Savepoint {
     try {
       await own.run(sql`savepoint ${savepoint.#name}`.compile(own.tables))
     } catch (cause) {
+      if (sqlState(cause) !== SQLSTATE.inFailedTransaction) throw cause
       throw new OncelyError(
         'transaction_aborted',
         'the transaction to be joined has failed before',
@@ -93,11 +128,10 @@ class Savepoint {
   }
 }
 
-function refuseIsolation(isolation: string): void {
-  if (isolation === 'read committed') return
-  throw new OncelyError(
-    'isolation_unsupported',
-    `the transaction to be joined is ${isolation}, in which a claim cannot see who won: open it in read committed`,
+function busy(): OncelyError {
+  return new OncelyError(
+    'transaction_busy',
+    'another call has joined the transaction and has not ended: await one before the next',
   )
 }
 

@@ -8,10 +8,9 @@ import { replay } from './replay.ts'
 import { checkFingerprints, type Fingerprints } from '../fingerprint/fingerprint.ts'
 import type { Operation } from '../operation.ts'
 import { enter } from '../postgres/enter.ts'
-import { boundWaits } from '../postgres/settings.ts'
+import { boundWaits, restoreLockTimeout } from '../postgres/settings.ts'
 import { transact } from '../postgres/transact.ts'
 import { obtain } from '../records/obtain.ts'
-import { readRecord } from '../records/read.ts'
 import type { Denied, Lookup } from '../result.ts'
 import { checkKey, checkScope, type Scope } from '../scope.ts'
 
@@ -38,13 +37,11 @@ export async function lookUp<DB>(
       const own = enter(trx, schema)
       await boundWaits(own, operation)
       const claim = { ...identity, fingerprints: accepted, replayWindowMs, attempt: randomUUID() }
-      const committed = await readRecord(own, identity, lock)
-      const obtained = committed
-        ? ({ by: 'record', record: committed } as const)
-        : await obtain(own, claim, lock)
+      const obtained = await obtain(own, claim, lock, 'read')
       switch (obtained.by) {
         case 'record': {
-          const outcome = await replay(trx, obtained.record, identity, accepted, operation)
+          if (operation.authorize || operation.replay) await restoreLockTimeout(own)
+          const outcome = await replay(trx, obtained.record, identity, accepted, operation, bound)
           return { end: 'rollback', outcome }
         }
         case 'claim':

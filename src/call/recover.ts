@@ -52,7 +52,8 @@ export async function recover<DB, Outcome extends { readonly kind: string }>(
       throw cause
     case 'of another': {
       // Ours had no effect. Where the other cannot be read now, asking again tells.
-      const answer = await within(resolveTimeoutMs, replayed()).catch(() => unknown)
+      const reading = within(resolveTimeoutMs, replayed()).catch(() => unknown)
+      const answer = await unlessAborted(bound, reading)
       if (answer === undefined) throw cause
       return answer === OVER ? unknown : answer
     }

@@ -1,7 +1,9 @@
 import type { Transaction } from 'kysely'
 
 import { type Fingerprint, matches } from '../fingerprint/fingerprint.ts'
+import { OncelyError } from '../errors.ts'
 import type { Operation, RecordView } from '../operation.ts'
+import type { Bound } from '../postgres/bound.ts'
 import { lend } from '../postgres/lent-transaction.ts'
 import type { RecordIdentity } from '../records/identity.ts'
 import type { StoredRecord } from '../records/read.ts'
@@ -18,12 +20,13 @@ export async function replay<DB>(
   identity: RecordIdentity,
   accepted: readonly Fingerprint[],
   operation: Operation<DB>,
+  bound: Bound,
 ): Promise<Conflict | Denied | Expired | Rejected<unknown> | Replayed<unknown>> {
   if (!matches(record.fingerprint, accepted)) return { ok: false, kind: 'conflict' }
   const { authorize, replay: rebuild, codec } = operation
   const view = viewOf(record, identity)
   if (authorize) {
-    const allowed: unknown = await lend(trx, (tx) => authorize(tx, view))
+    const allowed: unknown = await lend(trx, (tx) => authorize(tx, view), bound)
     // Whatever is not a clear yes, such as a forgotten return, is a no.
     if (allowed !== true) return { ok: false, kind: 'denied' }
   }
@@ -34,10 +37,17 @@ export async function replay<DB>(
     const refusal: unknown = await codec.decode(record.response)
     return { ok: false, kind: 'rejected', refusal, replayed: true }
   }
-  const value = rebuild
-    ? await lend(trx, (tx) => rebuild(tx, view))
-    : await codec.decode(record.response)
-  return { ok: true, kind: 'replayed', value }
+  if (rebuild) {
+    const value = await lend(trx, (tx) => rebuild(tx, view), bound)
+    return { ok: true, kind: 'replayed', value }
+  }
+  if (!record.responseStored) {
+    throw new OncelyError(
+      'response_not_stored',
+      'the call was stored with `replay`, which makes its answer anew: read it with that option',
+    )
+  }
+  return { ok: true, kind: 'replayed', value: await codec.decode(record.response) }
 }
 
 function viewOf(record: StoredRecord, identity: RecordIdentity): RecordView {

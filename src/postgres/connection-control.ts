@@ -5,6 +5,8 @@ import type { DatabaseConnection, Kysely } from 'kysely'
  * dialect cannot.
  */
 export interface ConnectionControl {
+  /** Whether it cannot be used again: a BEGIN or a ROLLBACK failed on it, or it was abandoned. */
+  readonly tainted: boolean
   /** Whether this error was the server's answer to COMMIT, and the ROLLBACK behind it was answered. */
   isAnswerToCommit(error: unknown): boolean
   /**

@@ -1,7 +1,9 @@
 import type { ConnectionProvider, DatabaseConnection, QueryExecutor, Transaction } from 'kysely'
 
 import { OncelyError } from '../errors.ts'
+import { type Bound, UNBOUNDED, untilGivenUp } from './bound.ts'
 import { GuardedExecutor } from './guarded-executor.ts'
+import { setLevel } from './level.ts'
 import { OpenStreams, transactionClosed } from './open-streams.ts'
 import { type TransactionControl, transactionControl } from './transaction-control.ts'
 import { withExecutor } from './with-executor.ts'
@@ -16,6 +18,7 @@ export class LentTransaction<DB> {
   #firstError: { readonly error: unknown } | undefined
   #undoable = true
   #closed = false
+  #signal: AbortSignal | undefined
   readonly #underWay = new Set<Promise<unknown>>()
   readonly #streams = new OpenStreams()
 
@@ -25,7 +28,7 @@ export class LentTransaction<DB> {
     this.#tx = withExecutor(
       new GuardedExecutor(watched, {
         admit: () => {
-          if (this.#closed) throw transactionClosed()
+          if (this.#closed || this.#signal?.aborted) throw transactionClosed()
         },
         failed: (error) => {
           this.#firstError ??= { error }
@@ -43,10 +46,19 @@ export class LentTransaction<DB> {
     return this.#firstError
   }
 
-  /** Runs a function with `tx` and takes `tx` back, whatever comes of it. */
-  async use<Value>(run: (tx: Transaction<DB>) => Promise<Value> | Value): Promise<Value> {
+  /**
+   * Runs a function with `tx` and takes `tx` back, whatever comes of it.
+   *
+   * @param bound - given up, `tx` is closed at once, though the function goes on by itself.
+   */
+  async use<Value>(
+    run: (tx: Transaction<DB>) => Promise<Value> | Value,
+    bound: Bound = UNBOUNDED,
+  ): Promise<Value> {
+    this.#signal = bound.signal
     try {
-      return await run(this.#tx)
+      const running = async () => run(this.#tx)
+      return await untilGivenUp(bound, running())
     } finally {
       await this.#takeBack()
     }
@@ -97,7 +109,7 @@ export class LentTransaction<DB> {
   }
 
   #watched(connection: DatabaseConnection, abandon: () => void): DatabaseConnection {
-    return {
+    const watched: DatabaseConnection = {
       executeQuery: async (query, options) => {
         const control = transactionControl(query.sql)
         if (control === 'ends') throw notYours()
@@ -114,6 +126,8 @@ export class LentTransaction<DB> {
       }),
       ...(connection.killSession && { killSession: connection.killSession.bind(connection) }),
     }
+    setLevel(watched, this)
+    return watched
   }
 }
 
@@ -126,9 +140,10 @@ export class LentTransaction<DB> {
 export async function lend<DB, Value>(
   trx: Transaction<DB>,
   run: (tx: Transaction<DB>) => Promise<Value> | Value,
+  bound: Bound = UNBOUNDED,
 ): Promise<Value> {
   const lent = new LentTransaction(trx)
-  const value = await lent.use(run)
+  const value = await lent.use(run, bound)
   if (lent.firstError) throw lent.firstError.error
   return value
 }

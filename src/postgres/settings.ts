@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 
+import { OncelyError } from '../errors.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { OwnTables } from './enter.ts'
 
@@ -10,14 +11,18 @@ const SAVED_LOCK_TIMEOUT = 'oncely.lock_timeout'
  * Bounds, for this transaction alone, how long the claim waits for a lock and how long the client
  * may be silent. The host's `lock_timeout` is kept for `restoredLockTimeout`; its own shorter bound
  * on silence stays. A target list is evaluated from left to right.
+ *
+ * @throws OncelyError `isolation_unsupported`.
  */
 export async function boundWaits(own: OwnTables, options: ResolvedOptions): Promise<void> {
-  await own.run(
-    sql`select
+  const { rows } = await own.run(
+    sql<Isolation>`select
+      current_setting('transaction_isolation') as isolation,
       set_config(${sql.lit(SAVED_LOCK_TIMEOUT)}, current_setting('lock_timeout'), true),
       set_config('lock_timeout', ${`${options.lockTimeoutMs}ms`}, true),
       ${silenceBound(options)}`.compile(own.tables),
   )
+  refuseIsolation(rows[0])
 }
 
 /**
@@ -40,16 +45,29 @@ function silenceBound(options: ResolvedOptions): RawBuilder<string> {
 /**
  * The same for a transaction that the host goes on with, whose silence is its own affair.
  *
- * @returns the isolation level that the host has opened it with.
+ * @throws OncelyError `isolation_unsupported`.
  */
-export async function boundLockWait(own: OwnTables, lockTimeoutMs: number): Promise<string> {
+export async function boundLockWait(own: OwnTables, lockTimeoutMs: number): Promise<void> {
   const { rows } = await own.run(
-    sql<{ isolation: string }>`select
+    sql<Isolation>`select
       set_config(${sql.lit(SAVED_LOCK_TIMEOUT)}, current_setting('lock_timeout'), true),
       set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true),
       current_setting('transaction_isolation') as isolation`.compile(own.tables),
   )
-  return String(rows[0]?.isolation)
+  refuseIsolation(rows[0])
+}
+
+interface Isolation {
+  readonly isolation: string
+}
+
+/** A stricter one does not show who has won a claim; a driver may ignore what it is asked for. */
+function refuseIsolation(found: Isolation | undefined): void {
+  if (found?.isolation === 'read committed') return
+  throw new OncelyError(
+    'isolation_unsupported',
+    `the transaction is ${found?.isolation}, in which a claim cannot see who won: it has to be read committed`,
+  )
 }
 
 /**
@@ -57,3 +75,8 @@ export async function boundLockWait(own: OwnTables, lockTimeoutMs: number): Prom
  * evaluated where the claim has been won and nothing of the host has run yet.
  */
 export const restoredLockTimeout = sql<string>`set_config('lock_timeout', current_setting(${sql.lit(SAVED_LOCK_TIMEOUT)}), true)`
+
+/** The same as a statement of its own. */
+export async function restoreLockTimeout(own: OwnTables): Promise<void> {
+  await own.run(sql`select ${restoredLockTimeout}`.compile(own.tables))
+}

@@ -11,6 +11,7 @@ export const SQLSTATE = {
   invalidParameterValue: '22023',
   invalidSavepoint: '3B001',
   noActiveTransaction: '25P01',
+  inFailedTransaction: '25P02',
   lockNotAvailable: '55P03',
   serializationFailure: '40001',
   deadlockDetected: '40P01',
@@ -32,10 +33,14 @@ export function isIntegrityViolation(error: unknown): boolean {
   return sqlState(error)?.startsWith('23') ?? false
 }
 
-/** Whether the statement violated that unique constraint, by the name that PostgreSQL sent. */
-export function violates(error: unknown, constraint: string): boolean {
+/** Whether the statement violated that unique constraint, by the names that PostgreSQL sent. */
+export function violates(
+  error: unknown,
+  { constraint, table }: { readonly constraint: string; readonly table?: string },
+): boolean {
   const found = serverError(error)
-  return found?.code === SQLSTATE.uniqueViolation && found.constraint === constraint
+  if (found?.code !== SQLSTATE.uniqueViolation || found.constraint !== constraint) return false
+  return table === undefined || found.table === table
 }
 
 /**
@@ -64,15 +69,16 @@ interface ServerError {
   readonly code: string
   readonly severity: string
   readonly constraint: unknown
+  readonly table: unknown
 }
 
 function serverError(error: unknown): ServerError | undefined {
   let current = error
   for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
     if (typeof current !== 'object' || current === null) return undefined
-    const { code, severity, constraint } = current as Record<string, unknown>
+    const { code, severity, constraint, table } = current as Record<string, unknown>
     if (typeof severity === 'string' && typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) {
-      return { code, severity, constraint }
+      return { code, severity, constraint, table }
     }
     current = (current as { cause?: unknown }).cause
   }

@@ -1,9 +1,9 @@
 import { isAbortedTransactionError, type Kysely, type Transaction } from 'kysely'
 
-import { isOncelyError, OncelyError } from '../errors.ts'
+import { OncelyError } from '../errors.ts'
 import { type Bound, UNBOUNDED, unlessAborted, untilGivenUp } from './bound.ts'
 import { type ConnectionControl, controlOf } from './connection-control.ts'
-import { isDefiniteRefusal, isRefusalOfCommit, SQLSTATE, sqlState } from './sqlstate.ts'
+import { isDefiniteRefusal, isRefusalOfCommit } from './sqlstate.ts'
 import { OVER, within } from './within.ts'
 
 /** How a unit of work wants its transaction to end, and what it came to. */
@@ -27,7 +27,12 @@ interface Limits {
   readonly bound?: Bound
   /** How long COMMIT or ROLLBACK may go unanswered, which a link that is half open does for ever. */
   readonly endTimeoutMs?: number | undefined
+  /** Told when the connection was lost before COMMIT was sent, so that nothing took effect. */
+  readonly onLost?: () => void
 }
+
+/** Where COMMIT has no bound, a call that was given up has one: nobody waits for it any more. */
+const GIVEN_UP_MS = 10_000
 
 interface Unit<Outcome> {
   begun?: true
@@ -52,14 +57,16 @@ const rollBack = new Error('roll back')
 export async function transact<DB, Outcome>(
   db: Kysely<DB>,
   work: (trx: Transaction<DB>) => Promise<Ending<Outcome>>,
-  { bound = UNBOUNDED, endTimeoutMs }: Limits = {},
+  { bound = UNBOUNDED, endTimeoutMs, onLost }: Limits = {},
 ): Promise<Fate<Outcome>> {
   const unit: Unit<Outcome> = {}
   const worked = Promise.withResolvers<undefined>()
+  const abandoned = Promise.withResolvers<never>()
+  abandoned.promise.catch(() => undefined)
   const ended = run(db, unit, bound, async (trx) => {
     try {
       unit.control = await controlOf(trx)
-      const ending = await work(trx)
+      const ending = await Promise.race([work(trx), abandoned.promise])
       bound.check()
       unit.ending = ending
     } catch (error) {
@@ -70,14 +77,24 @@ export async function transact<DB, Outcome>(
     () => undefined,
     (error: unknown) => ({ error }),
   )
-  const begunToEnd = Promise.race([worked.promise, ended])
-  await untilGivenUp(bound, begunToEnd, () => unit.ending?.end === 'commit')
+  const abandon = () => {
+    const error = new OncelyError('commit_unanswered', 'COMMIT was not answered in time')
+    unit.control?.abandon(error)
+    abandoned.reject(error)
+    return error
+  }
+  try {
+    const begunToEnd = Promise.race([worked.promise, ended])
+    await untilGivenUp(bound, begunToEnd, () => unit.ending?.end === 'commit')
+  } catch (error) {
+    // The caller has gone. What still holds the connection then, such as a stalled statement, has as
+    // long as a COMMIT would have.
+    void within(endTimeoutMs ?? GIVEN_UP_MS, ended).then((answer) => answer === OVER && abandon())
+    throw error
+  }
   const inTime = endTimeoutMs === undefined ? ended : within(endTimeoutMs, ended)
-  const answer = await (unit.ending?.end === 'commit' ? unlessAborted(bound, inTime) : inTime)
-  if (answer !== OVER) return fateOf(unit, answer, bound)
-  const error = new OncelyError('commit_unanswered', 'COMMIT was not answered in time')
-  unit.control?.abandon(error)
-  return fateOf(unit, { error }, bound)
+  const answer = await unlessAborted(bound, inTime)
+  return fateOf(unit, answer === OVER ? { error: abandon() } : answer, bound, onLost)
 }
 
 async function run<DB, Outcome>(
@@ -104,14 +121,16 @@ function fateOf<Outcome>(
   unit: Unit<Outcome>,
   refused: { readonly error: unknown } | undefined,
   bound: Bound,
+  onLost: (() => void) | undefined,
 ): Fate<Outcome> {
   if (refused && !unit.begun) {
     bound.check()
+    onLost?.()
     throw notStarted(refused.error)
   }
   if (unit.failure) {
-    // The rollback failed as well: the connection was lost.
-    if (refused && refused.error !== rollBack) markLost(unit.failure.error)
+    // The rollback failed as well.
+    if ((refused && refused.error !== rollBack) || unit.control?.tainted) onLost?.()
     throw unit.failure.error
   }
   const { end, outcome } = unit.ending as Ending<Outcome>
@@ -129,24 +148,6 @@ function fateOf<Outcome>(
 function isDefinite(cause: unknown, control: ConnectionControl | undefined): boolean {
   if (!control) return isDefiniteRefusal(cause)
   return control.isAnswerToCommit(cause) && isRefusalOfCommit(cause)
-}
-
-/** Errors behind which the connection was lost, before COMMIT was sent. */
-const lost = new WeakSet()
-
-function markLost(error: unknown): void {
-  if (error instanceof Object) lost.add(error)
-}
-
-/**
- * Whether a transaction certainly took no effect and may well do so the next time: a serialisation
- * failure, a deadlock, no connection, or one that was lost before COMMIT was sent.
- */
-export function isPassing(error: unknown): boolean {
-  const state = sqlState(error)
-  if (state === SQLSTATE.serializationFailure || state === SQLSTATE.deadlockDetected) return true
-  if (isOncelyError(error)) return error.code === 'transaction_not_started'
-  return error instanceof Object && lost.has(error)
 }
 
 /**

@@ -10,6 +10,8 @@ export interface Completion extends RecordIdentity {
   readonly attempt: string
   readonly state: 'completed' | 'rejected'
   readonly response: Buffer
+  /** False when a replay makes its answer anew. */
+  readonly responseStored?: boolean
   readonly resource?: Resource | undefined
   /** In the order they are to be published. */
   readonly events: readonly OutboxEvent[]
@@ -28,6 +30,7 @@ export async function complete(own: OwnTables, completion: Completion): Promise<
     .set({
       state: completion.state,
       response: completion.response,
+      response_stored: completion.responseStored ?? true,
       resource_type: completion.resource?.type ?? null,
       resource_id: completion.resource?.id ?? null,
       completed_at: sql`clock_timestamp()`,

@@ -66,6 +66,13 @@ export async function eraseBatch(
 export function checkErasure(whose: Erasure): Erasure {
   checkNames(whose, ['tenant', 'actor'])
   const { tenant, actor } = whose
+  if (Object.hasOwn(whose, 'actor') && actor === undefined) {
+    // As from a variable that is not set: everybody of the tenant is not what was meant.
+    throw new OncelyError(
+      'invalid_scope',
+      'the actor is undefined; leave it out for a whole tenant',
+    )
+  }
   const problem = problemOfText(tenant) ?? (actor === undefined ? undefined : problemOfText(actor))
   if (problem) throw new OncelyError('invalid_scope', `tenant and actor: each ${problem}`)
   return { tenant, ...(actor !== undefined && { actor }) }

@@ -21,8 +21,13 @@ export async function obtain(
   own: OwnTables,
   wanted: Claim,
   lock: 'none' | 'share',
+  first: 'claim' | 'read' = 'claim',
 ): Promise<Obtained> {
   try {
+    if (first === 'read') {
+      const record = await readRecord(own, wanted, lock)
+      if (record) return { by: 'record', record }
+    }
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const transaction = await claim(own, wanted)
       if (transaction) return { by: 'claim', transaction }

@@ -31,18 +31,19 @@ export async function takeQuota(
       ), used as (
         select coalesce(sum(uses), 0) as count, min(q.bucket) + ${counted} as free_at
         from ${uses} q, this
-        where tenant = ${tenant} and actor = ${actor} and q.bucket > now - ${counted}
+        where tenant = ${tenant} and actor = ${actor} and window_ms = ${windowMs} and q.bucket > now - ${counted}
       ), free as (
         select q.slot from ${uses} q, this
-        where tenant = ${tenant} and actor = ${actor} and q.bucket = this.bucket
+        where tenant = ${tenant} and actor = ${actor} and window_ms = ${windowMs} and q.bucket = this.bucket
         limit 1 for no key update of q skip locked
       ), added as (
         update ${uses} q set uses = uses + 1 from free, used, this
-        where tenant = ${tenant} and actor = ${actor} and q.bucket = this.bucket and q.slot = free.slot
+        where tenant = ${tenant} and actor = ${actor} and window_ms = ${windowMs} and q.bucket = this.bucket
+          and q.slot = free.slot
           and count < ${limit}::bigint
       ), opened as (
-        insert into ${uses} (tenant, actor, bucket, slot, uses, forget_at)
-        select ${tenant}, ${actor}, bucket, ${attempt}::uuid, 1, bucket + ${counted} from used, this
+        insert into ${uses} (tenant, actor, window_ms, bucket, slot, uses, forget_at)
+        select ${tenant}, ${actor}, ${windowMs}, bucket, ${attempt}::uuid, 1, bucket + ${counted} from used, this
         where count < ${limit}::bigint and not exists (select from free)
       )
       select (extract(epoch from free_at - now) * 1000)::text as free_in_ms from used, this
@@ -58,6 +59,13 @@ export async function takeQuota(
  * @returns how many; fewer than `batchSize` when no more are.
  */
 export async function forgetQuotaUses(own: OwnTables, batchSize: number): Promise<number> {
+  // Who has no quotas needs no right to delete their uses.
+  const due = own.tables
+    .selectFrom('quota_uses')
+    .select('slot')
+    .where('forget_at', '<=', sql<Date>`statement_timestamp()`)
+    .limit(1)
+  if ((await own.run(due)).rows.length === 0) return 0
   const { numAffectedRows } = await own.run(
     own.tables
       .with(
@@ -65,15 +73,18 @@ export async function forgetQuotaUses(own: OwnTables, batchSize: number): Promis
         (db) =>
           db
             .selectFrom('quota_uses')
-            .select(['tenant', 'actor', 'bucket', 'slot'])
+            .select(['tenant', 'actor', 'window_ms', 'bucket', 'slot'])
             .where('forget_at', '<=', sql<Date>`statement_timestamp()`)
             .orderBy('forget_at')
-            .limit(batchSize),
+            .limit(batchSize)
+            .forUpdate()
+            .skipLocked(),
       )
       .deleteFrom('quota_uses')
       .using('due')
       .whereRef('quota_uses.tenant', '=', 'due.tenant')
       .whereRef('quota_uses.actor', '=', 'due.actor')
+      .whereRef('quota_uses.window_ms', '=', 'due.window_ms')
       .whereRef('quota_uses.bucket', '=', 'due.bucket')
       .whereRef('quota_uses.slot', '=', 'due.slot'),
   )

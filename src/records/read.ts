@@ -13,6 +13,8 @@ export interface StoredRecord {
   readonly outcome: 'completed' | 'rejected'
   /** Empty of a tombstone. */
   readonly response: Uint8Array | null
+  /** False when it was left to be made anew by `replay`. */
+  readonly responseStored: boolean
   readonly resource: Resource | undefined
   readonly createdAt: Date
 }
@@ -55,6 +57,7 @@ function selectRecord(own: OwnTables, identity: RecordIdentity) {
       'fingerprint_version',
       'state',
       'response',
+      'response_stored',
       'resource_type',
       'resource_id',
       sql<string>`encode(fingerprint, 'hex')`.as('digest'),
@@ -81,6 +84,7 @@ async function readOne(
     expired: row.expired,
     outcome: row.state === 'rejected' ? 'rejected' : 'completed',
     response: row.response,
+    responseStored: row.response_stored,
     createdAt: new Date(Number(row.created_ms)),
     resource:
       row.resource_type === null || row.resource_id === null

@@ -6,7 +6,12 @@ import { toJsonValue } from '../json-value.ts'
  * is shown once, is given to nobody: the first caller gets what was written and read again, too. May
  * be asynchronous, but runs while the key is held: no remote call.
  */
-export interface Codec {
+export interface Codec<Keeps extends 'json' | 'types' | 'nothing' = 'json' | 'types' | 'nothing'> {
+  /**
+   * What becomes of the types of values: as in `json`, where a Date is a string; they stay as they are,
+   * `types`; or nobody can tell, `nothing`, such as where something is left out. For the compiler alone.
+   */
+  readonly keeps: Keeps
   /** Writes a value. What it throws is thrown on, and everything is rolled back. */
   readonly encode: (value: unknown) => Uint8Array | Promise<Uint8Array>
   /** Reads what `encode` wrote, now or years ago. */
@@ -24,7 +29,8 @@ interface EncodedResponse {
 const UNDEFINED = ''
 
 /** JSON, where what cannot be expressed is an error and not something else. */
-export const jsonCodec: Codec = {
+export const jsonCodec: Codec<'json'> = {
+  keeps: 'json',
   encode(value) {
     return Buffer.from(
       value === undefined ? UNDEFINED : JSON.stringify(toJsonValue(value, 'content')),

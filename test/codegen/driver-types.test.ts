@@ -12,6 +12,7 @@ const database = testDatabase()
 const db = database.connect()
 
 interface Types {
+  boolean: boolean
   string: string
   number: number
   Buffer: Buffer
@@ -58,6 +59,7 @@ describe('what pg returns is what codegen/db.ts says (D16)', () => {
     const columns = {
       string: ['actor', 'attempt', 'fingerprint_algorithm', 'key', 'operation', 'state', 'tenant'],
       number: ['fingerprint_version'],
+      boolean: ['response_stored'],
       Buffer: ['fingerprint'],
       'Buffer | null': ['response'],
       'number | null': ['response_status'],

@@ -4,8 +4,9 @@ import { describe, it } from 'node:test'
 import { sql } from 'kysely'
 import { createIdempotency } from 'oncely'
 
-import { failureOf } from '../support/calls.ts'
+import { beside, failureOf } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
+import { gate } from '../support/gate.ts'
 import { nothing, notesHost, one, other, scope, writeNote, written } from '../support/notes-host.ts'
 
 const database = testDatabase()
@@ -104,6 +105,67 @@ describe('a call that joins the transaction of its caller', () => {
       strictEqual((await call()).kind, 'applied')
     })
     deepStrictEqual(await host.left('twice'), written)
+  })
+
+  it('refuses a second call before the first has ended, which stays whole', async () => {
+    const boom = new Error('boom')
+    using running = gate()
+    await db.transaction().execute(async (tx) => {
+      const failing = beside(
+        idempotency.withTransaction(tx).withIdempotency(scope, 'b1', one, async () => {
+          await running.pass()
+          throw boom
+        }),
+      )
+      await running.reached
+      // The same transaction, however it is wrapped.
+      for (const same of [tx, tx.withSchema('public'), tx.withoutPlugins()]) {
+        const second = idempotency
+          .withTransaction(same)
+          .withIdempotency(scope, 'b2', one, writeNote)
+        await rejects(second, { code: 'transaction_busy' })
+      }
+      running.open()
+      strictEqual(await failureOf(failing), boom)
+      const joined = idempotency.withTransaction(tx)
+      strictEqual((await joined.withIdempotency(scope, 'b2', one, writeNote)).kind, 'applied')
+    })
+    deepStrictEqual(await host.left('b1'), nothing)
+    deepStrictEqual(await host.left('b2'), written)
+  })
+
+  it('keeps the first error when its connection is lost', async () => {
+    const first = new Error('first')
+    const seen: unknown[] = []
+    const call = db.transaction().execute(async (tx) => {
+      const joined = idempotency.withTransaction(tx)
+      const losing = joined.withIdempotency(scope, 'lost', one, async (inner) => {
+        await sql`select pg_terminate_backend(pg_backend_pid())`
+          .execute(inner)
+          .catch(() => undefined)
+        throw first
+      })
+      seen.push(await failureOf(losing))
+    })
+    await rejects(call)
+    deepStrictEqual(seen, [first])
+  })
+
+  it('does not begin when its signal has aborted already', async () => {
+    let ran = false
+    await db.transaction().execute(async (tx) => {
+      const call = idempotency.withTransaction(tx).withIdempotency(
+        scope,
+        'early',
+        one,
+        () => {
+          ran = true
+        },
+        { signal: AbortSignal.abort() },
+      )
+      await rejects(call, { code: 'aborted' })
+    })
+    strictEqual(ran, false)
   })
 
   it('joins the function of another call, whose outcome is its own', async () => {

@@ -138,6 +138,35 @@ describe('what an instance has set, where its call joins', () => {
     deepStrictEqual(kinds, ['applied', 'duplicate', 'applied', 'quota_exceeded', 'denied'])
   })
 
+  it('a resolver leaves nothing behind, neither what it writes nor what fails in it', async () => {
+    const db = host.connect()
+    await host.connect().insertInto('notes').values({ key: 'there', body: 'x' }).execute()
+    let fails = false
+    const idempotency = createIdempotency(db).withOptions({
+      businessIdentity: {
+        constraint: 'notes_pkey',
+        table: 'notes',
+        resolve: async (tx) => {
+          await tx.insertInto('notes').values({ key: 'trace', body: 'x' }).execute()
+          if (fails) await sql`select 1 / 0`.execute(tx)
+          return { disposition: 'conflict' }
+        },
+      },
+    })
+    await db.transaction().execute(async (tx) => {
+      const call = () =>
+        idempotency.withTransaction(tx).withIdempotency(scope, 'resolved', one, async (inner) => {
+          await inner.insertInto('notes').values({ key: 'there', body: 'x' }).execute()
+        })
+      strictEqual((await call()).kind, 'duplicate')
+      fails = true
+      await rejects(call(), { code: '22012' })
+      await tx.insertInto('notes').values({ key: 'resolver-mine', body: 'x' }).execute()
+    })
+    deepStrictEqual(await host.left('trace'), nothing)
+    deepStrictEqual((await host.left('resolver-mine')).notes, ['x'])
+  })
+
   it('a claim cannot be committed by a caller that goes on behind a failure', async () => {
     const db = host.connect()
     await db.transaction().execute(async (tx) => {

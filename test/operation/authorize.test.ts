@@ -113,6 +113,47 @@ describe('authorize', () => {
     strictEqual(await expiry, true)
   })
 
+  it("waits for the host's own locks under the host's own bound, and fails with what it swallowed", async () => {
+    const guarded = createIdempotency(host.connect()).withOptions({
+      authorize: async (tx) => {
+        const { rows } = await sql<{
+          lock: string
+        }>`select current_setting('lock_timeout') as lock`.execute(tx)
+        strictEqual(rows[0]?.lock, '0')
+        await sql`select 1 / 0`.execute(tx).catch(() => undefined)
+        return true
+      },
+    })
+    const call = () => guarded.withIdempotency(scope, 'bound', one, () => 1)
+    await call()
+    await rejects(call(), { code: '22012' })
+    await rejects(guarded.lookup(scope, 'bound', one), { code: '22012' })
+  })
+
+  it('is not taken for the business: a constraint that it violates is no duplicate', async () => {
+    const guarded = createIdempotency(host.connect()).withOptions({
+      authorize: async (tx) => {
+        await tx.insertInto('notes').values({ key: 'own', body: 'note' }).execute()
+        return true
+      },
+      businessIdentity: { constraint: 'notes_pkey', resolve: () => ({ disposition: 'manual' }) },
+    })
+    const call = () => guarded.withIdempotency(scope, 'own', one, writeNote)
+    await call()
+    await rejects(call(), { code: '23505' })
+  })
+
+  it('is told in progress by lookup, too, where somebody changes the record', async () => {
+    const guarded = createIdempotency(host.connect(), { lockTimeoutMs: 50 }).withOptions({
+      authorize: () => true,
+    })
+    await guarded.withIdempotency(scope, 'changing', one, () => 1)
+    await database.watcher.transaction().execute(async (trx) => {
+      await sql`select from idem.records where key = 'changing' for update`.execute(trx)
+      strictEqual((await guarded.lookup(scope, 'changing', one)).kind, 'in_progress')
+    })
+  })
+
   it('leaves no trace of what it writes, and throws what it throws', async () => {
     const boom = new Error('boom')
     let throws = false

@@ -79,6 +79,63 @@ describe('a signal', () => {
     strictEqual((await idempotency.withIdempotency(scope, 'fn', one, writeNote)).kind, 'executed')
   })
 
+  it('lets no statement begin behind it, although the function goes on', async () => {
+    const idempotency = createIdempotency(host.connect())
+    const controller = new AbortController()
+    const behind = Promise.withResolvers<unknown>()
+    const call = idempotency.withIdempotency(
+      scope,
+      'loop',
+      one,
+      async (tx) => {
+        for (let index = 0; ; index += 1) {
+          if (index === 5) controller.abort(reason)
+          // Never without a statement under way, which is waited for.
+          await sql`select 1`.execute(tx).catch((error: unknown) => {
+            behind.resolve([index, (error as { code: string }).code])
+            throw error
+          })
+        }
+      },
+      { signal: controller.signal },
+    )
+    await rejects(call, { code: 'aborted' })
+    deepStrictEqual(await behind.promise, [5, 'transaction_closed'])
+  })
+
+  it('that comes while the response is stored lets nothing be committed', async () => {
+    const db = host.connect({ application_name: 'storing' })
+    const controller = new AbortController()
+    const { watcher } = database
+    await watcher.transaction().execute(async (trx) => {
+      await sql`lock table idem.outbox in share row exclusive mode`.execute(trx)
+      const options = { signal: controller.signal }
+      const storing = beside(
+        createIdempotency(db).withIdempotency(scope, 'store', one, writeNote, options),
+      )
+      await host.untilWaiting('storing')
+      controller.abort(reason)
+      await rejects(storing, { code: 'aborted' })
+    })
+    // The store goes through now; what follows on that connection tells when it is over.
+    await db.destroy()
+    deepStrictEqual(await host.left('store'), nothing)
+  })
+
+  it('gives the pool its connection back where a function of the host never ends', async () => {
+    const never = new Promise<never>(() => undefined)
+    const db = host.connect({ max: 1 })
+    const idempotency = createIdempotency(db)
+    const stuck = idempotency.withOptions({ authorize: () => never })
+    await idempotency.withIdempotency(scope, 'stuck', one, writeNote)
+    const call = stuck.withIdempotency(scope, 'stuck', one, writeNote, { deadlineMs: 50 })
+    await rejects(call, { code: 'deadline_exceeded' })
+    strictEqual(
+      (await idempotency.withIdempotency(scope, 'stuck', one, writeNote)).kind,
+      'replayed',
+    )
+  })
+
   it('that is aborted already lets nothing begin', async () => {
     let ran = false
     const call = createIdempotency(host.connect()).withIdempotency(

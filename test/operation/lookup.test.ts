@@ -91,6 +91,21 @@ describe('erase', () => {
     strictEqual((await make('p', '4', 'e2')).kind, 'replayed')
   })
 
+  it('leaves the clock of a tombstone that was there', async () => {
+    const of = { ...scope, tenant: 'clock' }
+    await idempotency.withIdempotency(of, 'c', one, (_, context) => {
+      context.resource({ type: 'person', id: '1' })
+    })
+    await idempotency.expire(of, 'c')
+    await sql`update idem.records set expired_at = '2020-01-01' where key = 'c'`.execute(
+      database.watcher,
+    )
+    strictEqual(await idempotency.erase({ tenant: 'clock' }), 1)
+    const { rows } = await sql`select expired_at::text as at from idem.records where key = 'c'
+      and expired_at < '2020-01-03'`.execute(database.watcher)
+    strictEqual(rows.length, 1)
+  })
+
   it('goes on batch by batch', async () => {
     await sql`insert into idem.records (tenant, actor, operation, key, attempt, state,
         fingerprint_algorithm, fingerprint_version, fingerprint, response, completed_at, replay_until)
@@ -102,7 +117,10 @@ describe('erase', () => {
   })
 
   it('wants to know of whom', async () => {
-    for (const whose of [{}, { tenant: '' }, { tenant: 't', actor: '' }] as { tenant: string }[]) {
+    const unset = { tenant: 't', actor: undefined }
+    for (const whose of [{}, { tenant: '' }, { tenant: 't', actor: '' }, unset] as {
+      tenant: string
+    }[]) {
       await rejects(idempotency.erase(whose), { code: 'invalid_scope' })
     }
     await rejects(idempotency.erase({ tenant: 't', user: 'u' } as { tenant: string }), {

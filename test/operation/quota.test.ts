@@ -73,6 +73,18 @@ describe('a quota', () => {
     strictEqual((await call('w', 'w3')).kind, 'quota_exceeded')
   })
 
+  it('is another where its window is as long as no other, whatever purge has forgotten', async () => {
+    const short = createIdempotency(host.connect()).withOptions({
+      quota: { limit: 1, windowMs: 1_000 },
+    })
+    const of = { ...scope, actor: 'two' }
+    strictEqual((await short.withIdempotency(of, 'x1', one, writeNote)).kind, 'executed')
+    strictEqual((await short.withIdempotency(of, 'x2', one, writeNote)).kind, 'quota_exceeded')
+    strictEqual((await call('two', 'x3')).kind, 'executed')
+    strictEqual((await call('two', 'x4')).kind, 'executed')
+    strictEqual((await call('two', 'x5')).kind, 'quota_exceeded')
+  })
+
   it('is forgotten by purge when it does not count any more', async () => {
     await call('p', 'p1')
     const uses = async () =>

@@ -4,7 +4,9 @@ import { describe, it } from 'node:test'
 import { sql } from 'kysely'
 import { type Codec, createIdempotency } from 'oncely'
 
+import { beside } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
+import { gate } from '../support/gate.ts'
 import { nothing, notesHost, one, scope, writeNote } from '../support/notes-host.ts'
 
 const database = testDatabase()
@@ -41,6 +43,37 @@ describe('replay', () => {
     deepStrictEqual(await call('k'), { ok: true, kind: 'replayed', value: { now: 'changed' } })
   })
 
+  it('is needed for every replay of what it has left out: nothing is made up', async () => {
+    await call('left-out')
+    const plain = createIdempotency(host.connect())
+    const missing = { code: 'response_not_stored' }
+    await rejects(
+      plain.withIdempotency(scope, 'left-out', one, () => 1),
+      missing,
+    )
+    await rejects(plain.lookup(scope, 'left-out', one), missing)
+    strictEqual((await idempotency.lookup(scope, 'left-out', one)).kind, 'replayed')
+  })
+
+  it('holds the record while it reads, so that nothing expires in between', async () => {
+    using reading = gate()
+    const plain = createIdempotency(host.connect({ application_name: 'expiring' }))
+    const slow = createIdempotency(host.connect()).withOptions({
+      replay: async () => {
+        await reading.pass()
+        return 'made'
+      },
+    })
+    await slow.withIdempotency(scope, 'held', one, writeNote)
+    const replaying = beside(slow.withIdempotency(scope, 'held', one, writeNote))
+    await reading.reached
+    const expiry = beside(plain.expire(scope, 'held'))
+    await host.untilWaiting('expiring')
+    reading.open()
+    deepStrictEqual(await replaying, { ok: true, kind: 'replayed', value: 'made' })
+    strictEqual(await expiry, true)
+  })
+
   it('throws what it throws, and is not asked for a refusal or a tombstone', async () => {
     await call('gone')
     await sql`delete from public.notes where key = 'gone'`.execute(database.watcher)
@@ -55,7 +88,8 @@ describe('replay', () => {
 })
 
 /** Keeps a Date as it is, and leaves tokens out. */
-const codec: Codec = {
+const codec: Codec<'nothing'> = {
+  keeps: 'nothing',
   encode: (value) =>
     Promise.resolve(
       Buffer.from(
@@ -102,9 +136,9 @@ describe('a codec', () => {
 
   it('that fails, or gives no bytes, fails the call, and nothing is left of it', async () => {
     const boom = new Error('boom')
-    const failing = [
-      { encode: () => Promise.reject(boom), decode: () => 1 },
-      { encode: () => 'text' as never, decode: () => 1 },
+    const failing: Codec[] = [
+      { keeps: 'types', encode: () => Promise.reject(boom), decode: () => 1 },
+      { keeps: 'types', encode: () => 'text' as never, decode: () => 1 },
     ]
     for (const [index, broken] of failing.entries()) {
       const idempotency = createIdempotency(host.connect()).withOptions({ codec: broken })

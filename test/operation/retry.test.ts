@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { createIdempotency, type OutcomeReport } from 'oncely'
 
 import { testDatabase } from '../support/database.ts'
+import { hosts } from '../support/hosts.ts'
 import { nothing, notesHost, one, scope, writeNote, written } from '../support/notes-host.ts'
 
 const database = testDatabase()
@@ -71,6 +72,30 @@ describe('retry', () => {
       strictEqual(runs, 1)
     })
   }
+
+  it('runs again behind a lost connection with oncelyDialect, and only in the run that lost it', async () => {
+    const declined = new Error('declined')
+    const idempotency = createIdempotency(host.connect({ manners: hosts.oncelyDialect }), {
+      retry: { attempts: 3 },
+    })
+    let runs = 0
+    let cut = true
+    const call = (key: string) =>
+      idempotency.withIdempotency(scope, key, one, async (tx) => {
+        runs += 1
+        if (cut)
+          await sql`select pg_terminate_backend(pg_backend_pid())`
+            .execute(tx)
+            .catch(() => undefined)
+        cut = false
+        if (key === 'declined' || runs === 1) throw declined
+        return runs
+      })
+    deepStrictEqual(await call('lost'), { ok: true, kind: 'executed', value: 2 })
+    runs = 0
+    await rejects(call('declined'), declined)
+    strictEqual(runs, 1)
+  })
 
   it("runs nothing again after the function's own error", async () => {
     const boom = new Error('boom')
