@@ -1,4 +1,4 @@
-// D16: what codegen/db.ts says of a column is what pg returns for it. One list a table says both.
+// What codegen/db.ts says of a column is what pg returns for it. One list a table says both.
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
@@ -54,8 +54,8 @@ const json = { b: [1, null, { c: 'é' }], a: 1.5 }
 const aggregate = { tenant: 't', aggregatetype: 'order', aggregateid: '1' }
 
 // A table whose columns may be null gets a row with all of them, and one with none.
-describe('what pg returns is what codegen/db.ts says (D16)', () => {
-  it('records: bytea is a Buffer, json is parsed, timestamptz is a Date', async () => {
+describe('what pg returns is what codegen/db.ts says', () => {
+  it('D16: records: bytea is a Buffer, json is parsed, timestamptz is a Date', async () => {
     const columns = {
       string: ['actor', 'attempt', 'fingerprint_algorithm', 'key', 'operation', 'state', 'tenant'],
       number: ['fingerprint_version'],
@@ -103,7 +103,7 @@ describe('what pg returns is what codegen/db.ts says (D16)', () => {
     deepStrictEqual(rows[1].completed_at, at)
   })
 
-  it('outbox: bigint is a string to the last digit, json is parsed', async () => {
+  it('D16: outbox: bigint is a string to the last digit, json is parsed', async () => {
     const columns = {
       string: ['aggregateid', 'aggregatetype', 'fence', 'id', 'position', 'tenant', 'type'],
       json: ['headers', 'payload'],
@@ -126,7 +126,7 @@ describe('what pg returns is what codegen/db.ts says (D16)', () => {
     deepStrictEqual(rows[0]?.payload, json)
   })
 
-  it('sink', async () => {
+  it('D16: sink', async () => {
     const columns = {
       string: ['consumer', 'event_id'],
       Date: ['applied_at'],
@@ -137,7 +137,7 @@ describe('what pg returns is what codegen/db.ts says (D16)', () => {
     deepStrictEqual(typesIn(rows), columns)
   })
 
-  it('sink_sequences', async () => {
+  it('D16: sink_sequences', async () => {
     const columns = {
       string: ['aggregateid', 'aggregatetype', 'consumer', 'sequence', 'tenant'],
     } as const
@@ -149,7 +149,7 @@ describe('what pg returns is what codegen/db.ts says (D16)', () => {
     strictEqual(rows[0]?.sequence, big)
   })
 
-  it('orders', async () => {
+  it('D16: orders', async () => {
     const columns = {
       string: [
         'actor',

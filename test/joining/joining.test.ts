@@ -181,7 +181,7 @@ describe('a call that joins the transaction of its caller', () => {
   })
 
   for (const isolation of ['repeatable read', 'serializable'] as const) {
-    it(`refuses ${isolation}, and leaves it usable`, async () => {
+    it(`C2: refuses ${isolation}, and leaves it usable`, async () => {
       const rows = await db
         .transaction()
         .setIsolationLevel(isolation)

@@ -52,7 +52,7 @@ describe('a signal', () => {
     strictEqual((await first).kind, 'executed')
   })
 
-  it('gives a call up while its function runs: nothing is committed, and tx is closed', async () => {
+  it('A22: gives a call up while its function runs: nothing is committed, and tx is closed', async () => {
     using running = gate()
     const idempotency = createIdempotency(host.connect())
     const controller = new AbortController()

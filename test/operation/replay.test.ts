@@ -34,7 +34,7 @@ describe('replay', () => {
       return { token: `secret of ${await writeNote(tx, context)}` }
     })
 
-  it('makes the answer anew from what the record points to, and the response is not stored', async () => {
+  it('A30: makes the answer anew from what the record points to, and the response is not stored', async () => {
     const first = await call('k')
     deepStrictEqual(first, { ok: true, kind: 'executed', value: { token: 'secret of note' } })
     strictEqual((await storedUnder('k'))?.length, 0)
@@ -107,7 +107,7 @@ const codec: Codec<'nothing'> = {
 }
 
 describe('a codec', () => {
-  it('writes and reads values and refusals; the first caller is given what a replay is', async () => {
+  it('A30: writes and reads values and refusals; the first caller is given what a replay is', async () => {
     const idempotency = createIdempotency(host.connect()).withOptions({ codec })
     const call = (key: string) =>
       idempotency.withIdempotency(scope, key, one, (_, context) => {
@@ -152,7 +152,7 @@ describe('a codec', () => {
 })
 
 describe('maxResponseBytes', () => {
-  it('is the last size that is stored; a byte more fails the call before anything is committed', async () => {
+  it('A15: is the last size that is stored; a byte more fails the call before anything is committed', async () => {
     const idempotency = createIdempotency(host.connect(), { maxResponseBytes: 10 })
     const call = (key: string, text: string, reject = false) =>
       idempotency.withIdempotency(scope, key, one, async (tx, context) => {

@@ -9,8 +9,11 @@ import { hostNames } from '../support/hosts.ts'
 import { idleProcess } from '../support/idle-process.ts'
 
 const database = testDatabase()
-for (const how of ['held', 'idle'] as const) {
-  describe(`a connection is lost while it is ${how} and no statement runs (D1, D2)`, () => {
+for (const [how, title] of [
+  ['held', 'D1: held'],
+  ['idle', 'D2: idle'],
+] as const) {
+  describe(`${title}: a connection is lost while no statement runs`, () => {
     it('guardPool: the process hears of it once, and lives', async (t) => {
       const { child, exit, says } = await idleProcess(t, database, 'guardPool', how)
       strictEqual(await says(), 'heard')

@@ -53,8 +53,8 @@ async function untilIdle(applicationName: string): Promise<void> {
   while ((await active.execute(admin)).rows[0]?.count !== 0) await new Promise(setImmediate)
 }
 
-describe("a transaction of the host's own (C7)", () => {
-  it('fails with its first error, whatever becomes of the rollback', async () => {
+describe("a transaction of the host's own", () => {
+  it('C7: fails with its first error, whatever becomes of the rollback', async () => {
     const own = new Error('own')
     const transaction = connect()
       .transaction()
@@ -65,7 +65,7 @@ describe("a transaction of the host's own (C7)", () => {
     strictEqual(await failureOf(transaction), own)
   })
 
-  it("fails with COMMIT's own error, whatever becomes of the rollback", async () => {
+  it("C7: fails with COMMIT's own error, whatever becomes of the rollback", async () => {
     proxy.meddle({ severity: 'FATAL', code: '57P01', closes: true })
     const transaction = connect()
       .transaction()
@@ -73,7 +73,7 @@ describe("a transaction of the host's own (C7)", () => {
     await rejects(transaction, { code: '57P01' })
   })
 
-  it('that swallowed an error fails, as COMMIT is answered by ROLLBACK (C5)', async () => {
+  it('C5: that swallowed an error fails, as COMMIT is answered by ROLLBACK', async () => {
     const transaction = connect()
       .transaction()
       .execute(async (tx) => {
@@ -82,7 +82,7 @@ describe("a transaction of the host's own (C7)", () => {
     await rejects(transaction, { name: 'AbortedTransactionError' })
   })
 
-  it('and a controlled one: neither a failed BEGIN nor a failed ROLLBACK starves the pool (D5)', async () => {
+  it('D5: and a controlled one: neither a failed BEGIN nor a failed ROLLBACK starves the pool', async () => {
     const db = connect()
     for (let time = 0; time < 3; time += 1) {
       proxy.meddle({ severity: 'ERROR', code: '57014', closes: false }, 'begin')
@@ -155,11 +155,11 @@ describe('of several transactions on one connection', () => {
   })
 })
 
-describe('a tainted connection is not used again (D3, D4)', () => {
+describe('a tainted connection is not used again', () => {
   const transaction = (db: Kysely<NotesDatabase>) =>
     db.transaction().execute((tx) => sql`select 1`.execute(tx))
 
-  it('whose BEGIN failed', async () => {
+  it('D4: whose BEGIN failed', async () => {
     const db = connect()
     const first = await pidOf(db)
     proxy.meddle({ severity: 'ERROR', code: '57014', closes: false }, 'begin')
@@ -167,14 +167,14 @@ describe('a tainted connection is not used again (D3, D4)', () => {
     notStrictEqual(await pidOf(db), first)
   })
 
-  it('whose BEGIN timed out in the client, and is under way at the server', async () => {
+  it('D3, D4: whose BEGIN timed out in the client, and is under way at the server', async () => {
     const db = connect({ query_timeout: 300 })
     proxy.meddle('stalled behind', 'begin')
     await rejects(transaction(db), { message: 'Query read timeout' })
     await transaction(db)
   })
 
-  it('whose ROLLBACK timed out in the client', async () => {
+  it('D3, D4: whose ROLLBACK timed out in the client', async () => {
     const db = connect({ query_timeout: 300 })
     const own = new Error('own')
     proxy.meddle('stalled before', 'rollback')

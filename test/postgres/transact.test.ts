@@ -12,7 +12,7 @@ const db = database.connect({ max: 1 })
 
 describe('a unit of work', () => {
   for (const run of [transact, transactRepeatable]) {
-    it(`${run.name}: has failed when COMMIT was answered by ROLLBACK (C5)`, async () => {
+    it(`C5: ${run.name}: has failed when COMMIT was answered by ROLLBACK`, async () => {
       const swallowing = run(db, async (trx) => {
         await sql`select 1 / 0`.execute(trx).catch(() => undefined)
         return { end: 'commit', outcome: 'done' }

@@ -74,7 +74,7 @@ describe('purge', () => {
     })
   }
 
-  it('opens the key: what comes later than any retry may is a new call (A31)', async () => {
+  it('A31: opens the key: what comes later than any retry may is a new call', async () => {
     const call = () => idempotency.withIdempotency(scope, 'late', one, writeNote)
     await call()
     await idempotency.expire(scope, 'late')
@@ -135,7 +135,7 @@ describe('several purgers at once', () => {
     deepStrictEqual(await idempotency.purge(), { purged: 10 })
   })
 
-  it('pass over a tombstone whose foreign key the host is checking (C10)', async () => {
+  it('C10: pass over a tombstone whose foreign key the host is checking', async () => {
     await sql`create table public.receipts (
       tenant text, actor text, operation text, key text,
       foreign key (tenant, actor, operation, key) references idem.records

@@ -96,7 +96,7 @@ describe('a sweep that is ended', () => {
 })
 
 describe('a batch that is open', () => {
-  it('is neither held up by a foreign key of the host, nor holds one up (C10)', async () => {
+  it('C10: is neither held up by a foreign key of the host, nor holds one up', async () => {
     await sql`create table if not exists public.receipts (
       tenant text, actor text, operation text, key text,
       foreign key (tenant, actor, operation, key) references idem.records

@@ -97,7 +97,7 @@ describe('a record whose replays overlap without end', () => {
 })
 
 describe('sweep, while a replay is under way', () => {
-  it('passes over a record that the replay holds, and clears the others', async () => {
+  it('A31: passes over a record that the replay holds, and clears the others', async () => {
     await call('held')
     await call('free')
     using holder = replayer('held')
@@ -113,7 +113,7 @@ describe('sweep, while a replay is under way', () => {
     deepStrictEqual(await idempotency.sweep(), { cleared: 1 })
   })
 
-  it('does not wait for one that holds nothing, which gets the whole response', async () => {
+  it('A31: does not wait for one that holds nothing, which gets the whole response', async () => {
     await call('unlocked')
     using reader = replayer('unlocked', 'none')
     reader.before.open()

@@ -56,7 +56,7 @@ describe('sweep', () => {
     }
   })
 
-  it('leaves what answers a late retry: expired, or conflict, and nothing runs (A31)', async () => {
+  it('A31: leaves what answers a late retry: expired, or conflict, and nothing runs', async () => {
     await call('late')
     await windowEnds('late')
     await idempotency.sweep()

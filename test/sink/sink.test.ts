@@ -54,7 +54,7 @@ describe('a sink', { timeout: 30_000 }, () => {
     strictEqual(await parcels(), 2)
   })
 
-  it('keeps nothing of a function that throws; the event can be delivered again (E17)', async () => {
+  it('E17: keeps nothing of a function that throws; the event can be delivered again', async () => {
     const failure = new Error('no parcel left')
     const failing = send(sink, 'e1', () => Promise.reject(failure))
     strictEqual(await failing.catch((error: unknown) => error), failure)

@@ -18,7 +18,7 @@ describe('the four branches', () => {
     deepStrictEqual(result, { ok: true, kind: 'executed', value: { n: 1 } })
   })
 
-  it('replay: returns the first answer and does not run', async () => {
+  it('C1: replay: returns the first answer and does not run', async () => {
     let runs = 0
     const call = () =>
       idempotency.withIdempotency(scope, 'replay', one, () => {

@@ -91,7 +91,7 @@ describe('what fails at the claim is thrown as it is and leaves nothing', () => 
     strictEqual((await call()).kind, 'executed')
   })
 
-  it("a unique index of the host's own on our table, which is not a lost claim (C3)", async () => {
+  it("C3: a unique index of the host's own on our table, which is not a lost claim", async () => {
     const db = host.connect()
     await migrateToLatest(db, { schema: 'indexed' })
     await sql`create unique index one_a_fingerprint on indexed.records (fingerprint)`.execute(db)
@@ -104,8 +104,8 @@ describe('what fails at the claim is thrown as it is and leaves nothing', () => 
   })
 })
 
-describe("a unique violation inside the function is the function's error (C3)", () => {
-  it('and says nothing of the key', async () => {
+describe("a unique violation inside the function is the function's error", () => {
+  it('C3: and says nothing of the key', async () => {
     const call = (bodies: string[]) =>
       first.withIdempotency(scope, 'twice', one, async (tx, context) => {
         for (const body of bodies) await writeNote(tx, context, body)

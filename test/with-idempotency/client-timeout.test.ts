@@ -57,8 +57,8 @@ function call(key: string, by: typeof patient, step?: Step) {
   return beside(pending)
 }
 
-describe('the client stops waiting for an answer (D3)', () => {
-  it('to a statement of the function: thrown as it is, definite, and the connection destroyed', async () => {
+describe('the client stops waiting for an answer', () => {
+  it('D3: to a statement of the function: thrown as it is, definite, and the connection destroyed', async () => {
     const failure = await withLockInTheWay(() => failureOf(call('inside', impatient, wait)))
     strictEqual(failure instanceof Error && !isOncelyError(failure), true)
     // The server ends the transaction once it looks at the connection again.
@@ -67,7 +67,7 @@ describe('the client stops waiting for an answer (D3)', () => {
     strictEqual((await call('inside', impatient)).kind, 'replayed')
   })
 
-  it('to a statement that the function swallows: nothing is kept that was not answered', async () => {
+  it('D3: to a statement that the function swallows: nothing is kept that was not answered', async () => {
     const failure = await withLockInTheWay(() =>
       failureOf(call('swallowed', impatient, (tx) => wait(tx).catch(() => undefined))),
     )
@@ -76,7 +76,7 @@ describe('the client stops waiting for an answer (D3)', () => {
     strictEqual((await call('swallowed', patient)).kind, 'executed')
   })
 
-  it('to a statement behind which the function refuses: the refusal is not made final', async () => {
+  it('D3: to a statement behind which the function refuses: the refusal is not made final', async () => {
     const failure = await failureOf(
       impatient.withIdempotency(scope, 'refused', one, async (tx, context) => {
         // Gone by the time the function returns, so that the server would take the refusal.
@@ -90,7 +90,7 @@ describe('the client stops waiting for an answer (D3)', () => {
     strictEqual((await call('refused', patient)).kind, 'executed')
   })
 
-  it('to COMMIT: looked up, and executed once the server has gone on', async () => {
+  it('D3: to COMMIT: looked up, and executed once the server has gone on', async () => {
     await sql`
       create table slow_commits (n int);
       create function wait_for_lock() returns trigger language plpgsql as $$

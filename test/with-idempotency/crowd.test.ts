@@ -50,8 +50,8 @@ function tally(results: readonly { kind: string }[]) {
   )
 }
 
-describe('fifty callers at once on one key (A34)', () => {
-  it('that wait: one executes, all others replay it', async () => {
+describe('fifty callers at once on one key', () => {
+  it('A34: that wait: one executes, all others replay it', async () => {
     using hold = gate()
     const { calls, runs } = crowd(patient, 'patient', hold.pass)
     await stopsAt(hold, Promise.all(calls))
@@ -64,7 +64,7 @@ describe('fifty callers at once on one key (A34)', () => {
     deepStrictEqual(await host.left('patient'), written)
   })
 
-  it('that do not wait: one executes, all others hear in_progress, and then all replay it', async () => {
+  it('A34: that do not wait: one executes, all others hear in_progress, and then all replay it', async () => {
     using hold = gate()
     const { calls } = crowd(hasty, 'hasty', hold.pass)
     await stopsAt(hold, Promise.all(calls))

@@ -43,7 +43,7 @@ async function dyingCaller(t: TestContext, key: string, how: 'hang' | 'reject') 
 const retry = (key: string) => patient.withIdempotency(scope, key, one, writeNote)
 
 describe('the process dies inside the function', () => {
-  it('killed: the claim dies with its transaction and a retry executes at once (A1, A9)', async (t) => {
+  it('A1, A9: killed: the claim dies with its transaction and a retry executes at once', async (t) => {
     const { child, exit } = await dyingCaller(t, 'killed', 'hang')
     // Nobody but the living holds the key.
     const hasty = idempotency.withOptions({ lockTimeoutMs: 1 })
@@ -54,7 +54,7 @@ describe('the process dies inside the function', () => {
     deepStrictEqual(await host.left('killed'), written)
   })
 
-  it('by a rejection that nobody awaits: likewise (A1)', async (t) => {
+  it('A1: by a rejection that nobody awaits: likewise', async (t) => {
     const { exit, errors } = await dyingCaller(t, 'rejected', 'reject')
     deepStrictEqual(await exit, [1, null])
     strictEqual((await errors).join('').includes('nobody awaits this'), true)
@@ -64,7 +64,7 @@ describe('the process dies inside the function', () => {
 })
 
 describe('a rejection that nobody awaits', () => {
-  it('of a statement fails the call, as the statement has left the transaction aborted (A1)', async () => {
+  it('A1: of a statement fails the call, as the statement has left the transaction aborted', async () => {
     const detached = Promise.withResolvers<unknown>()
     const call = idempotency.withIdempotency(scope, 'detached', one, async (tx, context) => {
       await writeNote(tx, context)

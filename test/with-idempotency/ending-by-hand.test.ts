@@ -117,12 +117,12 @@ describe('a function that ends its transaction by a statement hidden in another'
   }
 })
 
-describe('a claim that is not the one this call made (A23)', () => {
+describe('a claim that is not the one this call made', () => {
   for (const [how, statement] of [
     ['deleted', sql`delete from idem.records where key = 'deleted'`],
     ['of another attempt', sql`update idem.records set attempt = gen_random_uuid()`],
   ] as const) {
-    it(`${how}: is not completed, and nothing is kept`, async () => {
+    it(`A23: ${how}: is not completed, and nothing is kept`, async () => {
       const failure = await failureOfCall(how, async (tx, context) => {
         await writeNote(tx, context)
         await statement.execute(tx)

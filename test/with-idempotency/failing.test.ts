@@ -29,7 +29,7 @@ describe('what the function throws', () => {
     Object.assign(new Error('no such table'), { code: '42P01', severity: 'ERROR' }),
   ]
   for (const failure of transient) {
-    it(`is not pinned to the key: ${failure.code}, and the retry executes (A11)`, async () => {
+    it(`A11: is not pinned to the key: ${failure.code}, and the retry executes`, async () => {
       const key = `transient ${failure.code}`
       strictEqual(await failureOf(call(key, failure)), failure)
       deepStrictEqual(await host.left(key), nothing)
@@ -95,19 +95,19 @@ describe('what cannot be stored', () => {
   })
 })
 
-describe('a fingerprint of chosen parameters (A5)', () => {
+describe('a fingerprint of chosen parameters', () => {
   const chosen = ({ sku }: { sku: string; sentAt: number }, version = 1) =>
     fingerprint({ sku }, { version })
   const send = (print: ReturnType<typeof chosen>) =>
     idempotency.withIdempotency(scope, 'chosen', print, () => 'done')
 
-  it('is compared as it was stored: parameters left out do not count', async () => {
+  it('A5: is compared as it was stored: parameters left out do not count', async () => {
     strictEqual((await send(chosen({ sku: 'A', sentAt: 1 }))).kind, 'executed')
     strictEqual((await send(chosen({ sku: 'A', sentAt: 2 }))).kind, 'replayed')
     strictEqual((await send(chosen({ sku: 'B', sentAt: 1 }))).kind, 'conflict')
   })
 
-  it('of another version is another fingerprint', async () => {
+  it('A5: of another version is another fingerprint', async () => {
     strictEqual((await send(chosen({ sku: 'A', sentAt: 1 }, 2))).kind, 'conflict')
   })
 })

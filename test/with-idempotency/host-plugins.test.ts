@@ -37,22 +37,22 @@ interface Case {
 }
 
 const cases: Record<string, Case> = {
-  'CamelCasePlugin (D13)': {
+  'D13: CamelCasePlugin': {
     plugins: [new CamelCasePlugin()],
     camel: true,
     row: { orderKey: '[1]', itemMeta: { userId: 1, firstName: { lastName: 'x' } } },
   },
-  'CamelCasePlugin, maintainNestedObjectKeys (D13)': {
+  'D13: CamelCasePlugin, maintainNestedObjectKeys': {
     plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
     camel: true,
     row: { orderKey: '[1]', itemMeta: meta },
   },
-  'ParseJSONResultsPlugin (D14)': {
+  'D14: ParseJSONResultsPlugin': {
     plugins: [new ParseJSONResultsPlugin()],
     camel: false,
     row: { order_key: [1], item_meta: meta },
   },
-  'both (D13, D14)': {
+  'D13, D14: both': {
     plugins: [new ParseJSONResultsPlugin(), new CamelCasePlugin()],
     camel: true,
     row: { orderKey: [1], itemMeta: { userId: 1, firstName: { lastName: 'x' } } },
@@ -60,7 +60,7 @@ const cases: Record<string, Case> = {
 }
 
 for (const [name, { plugins, camel, row }] of Object.entries(cases)) {
-  describe(`a host with ${name}`, () => {
+  describe(`${name}: the host`, () => {
     const db = database.connect<HostDatabase>({ schema: null, plugins })
     const idempotency = createIdempotency(db)
     // Looks like JSON as well.

@@ -49,8 +49,8 @@ async function show(db: Kysely<NotesDatabase>, setting: string): Promise<unknown
 }
 
 for (const [setting, value] of defaults) {
-  describe(`a role with ${setting} = ${value} (A35, D11)`, () => {
-    it('writes in read committed, and a twin that waited replays', () =>
+  describe(`a role with ${setting} = ${value}`, () => {
+    it('A35, D11: writes in read committed, and a twin that waited replays', () =>
       withRoleDefault(setting, value, async () => {
         const key = `${setting} ${value}`
         const name = value.slice(0, 8)

@@ -31,14 +31,14 @@ function isLostConnection(failure: unknown): void {
 }
 
 for (const name of ['plain', 'oncelyDialect'] as const) {
-  describe(`COMMIT was sent and its answer lost (C6), ${name}`, () => {
+  describe(`COMMIT was sent and its answer lost, ${name}`, () => {
     // One connection, through the proxy: a call that spoils it spoils it for the next.
     const connect = (): Kysely<NotesDatabase> =>
       host.connect({ connectionString: proxy.url(), max: 1, manners: hosts[name] })
     const call = (db: Kysely<NotesDatabase>, key: string, given = {}) =>
       createIdempotency(db, { ...options, ...given }).withIdempotency(scope, key, one, writeNote)
 
-    it('before it reached the server: a definite error, and the key is free', async () => {
+    it('C6: before it reached the server: a definite error, and the key is free', async () => {
       const db = connect()
       const key = `before ${name}`
       proxy.meddle('lost before')
@@ -48,7 +48,7 @@ for (const name of ['plain', 'oncelyDialect'] as const) {
       deepStrictEqual(await host.left(key), written)
     })
 
-    it('behind the commit: executed, recovered, and asking again replays', async () => {
+    it('C6: behind the commit: executed, recovered, and asking again replays', async () => {
       const db = connect()
       const key = `behind ${name}`
       proxy.meddle('lost behind')
@@ -79,7 +79,7 @@ for (const name of ['plain', 'oncelyDialect'] as const) {
       ['PANIC', 'XX000', true],
     ] as const) {
       const goesOn = closes ? 'closes' : 'goes on'
-      it(`to a pooler, which says ${severity} ${code} and ${goesOn}: executed, recovered`, async () => {
+      it(`C6: to a pooler, which says ${severity} ${code} and ${goesOn}: executed, recovered`, async () => {
         const db = connect()
         const key = `${severity} ${code} ${goesOn} ${name}`
         proxy.meddle({ severity, code, closes })

@@ -48,7 +48,7 @@ describe('the connection is lost in another moment', () => {
     deepStrictEqual(await host.left('inside'), written)
   })
 
-  it('and the function throws: its own error, whatever becomes of the rollback (C7)', async () => {
+  it('C7: and the function throws: its own error, whatever becomes of the rollback', async () => {
     const db = connect()
     const own = new Error('own')
     const failure = await failureOf(

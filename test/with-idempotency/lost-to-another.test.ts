@@ -55,7 +55,7 @@ describe('the commit was lost, and by the time it is looked up', () => {
     deepStrictEqual(await host.left('twin'), written)
   })
 
-  it('somebody has used the key for something else: a conflict, before anything else (A3)', async () => {
+  it('A3: somebody has used the key for something else: a conflict, before anything else', async () => {
     const result = await lostCall('conflict', 'lost before', () =>
       direct.withIdempotency(scope, 'conflict', other, writeNote),
     )

@@ -125,9 +125,9 @@ async function isOutOfTransactions(db: Kysely<NotesDatabase>): Promise<boolean> 
 
 for (const name of ['plain', 'oncelyDialect'] as const) {
   for (const [what, failure] of Object.entries(failures)) {
-    describe(`${what}, ${name}: a definite error, thrown as it is, the key is free (D3)`, () => {
+    describe(`${what}, ${name}: a definite error, thrown as it is, the key is free`, () => {
       for (const phase of failure.phases) {
-        it(`in ${phase}`, async () => {
+        it(`D3: in ${phase}`, async () => {
           const key = `${phase} ${what} ${name}`
           const db = host.connect({
             max: 1,

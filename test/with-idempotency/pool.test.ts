@@ -21,8 +21,8 @@ const host = notesHost(testDatabase())
 
 const kindsOf = (results: readonly { kind: string }[]) => results.map(({ kind }) => kind)
 
-describe('a pool of connections (D7)', () => {
-  it('of one is enough for everything', async () => {
+describe('a pool of connections', () => {
+  it('D7: of one is enough for everything', async () => {
     const idempotency = createIdempotency(host.connect({ max: 1 }), { replayLock: 'share' })
     const call = (print = one) => idempotency.withIdempotency(scope, 'single', print, writeNote)
     deepStrictEqual(kindsOf([await call(), await call(), await call(other)]), [
@@ -34,7 +34,7 @@ describe('a pool of connections (D7)', () => {
     deepStrictEqual((await call()).kind, 'expired')
   })
 
-  it('of one is enough for many callers at once, on one key and on many', async () => {
+  it('D7: of one is enough for many callers at once, on one key and on many', async () => {
     const idempotency = createIdempotency(host.connect({ max: 1 }))
     const call = (key: string) => idempotency.withIdempotency(scope, key, one, writeNote)
     const keys = ['q1', 'q1', 'q2', 'q2', 'q3', 'q3']
@@ -44,7 +44,7 @@ describe('a pool of connections (D7)', () => {
     )
   })
 
-  it('of five is enough for five functions at work at once', async () => {
+  it('D7: of five is enough for five functions at work at once', async () => {
     const idempotency = createIdempotency(host.connect({ max: 5 }))
     using hold = gate()
     const keys = ['p1', 'p2', 'p3', 'p4', 'p5']

@@ -26,7 +26,7 @@ function refusing<Refusal>(key: string, refusal: Refusal, by = idempotency, prin
 }
 
 describe('a rejection', () => {
-  it('undoes writes and events, is stored, and is replayed as such (A12, A28)', async () => {
+  it('A12, A28: undoes writes and events, is stored, and is replayed as such', async () => {
     const refusal = { code: 'credit_limit', missing: 12 }
     deepStrictEqual(await refusing('limit', refusal), {
       ok: false,
@@ -44,7 +44,7 @@ describe('a rejection', () => {
     deepStrictEqual(await host.left('limit'), refused)
   })
 
-  it('stands when the business has changed since (A12)', async () => {
+  it('A12: stands when the business has changed since', async () => {
     const book = (key: string, seat: string) =>
       idempotency.withIdempotency(scope, key, one, async (tx, context) => {
         const { numDeletedRows } = await tx

@@ -84,7 +84,7 @@ const notesOf = async (key: string) =>
 
 const recovered = { ok: true, kind: 'executed', value: 'noted', recovered: true }
 
-describe('the server has crashed before COMMIT arrived (C6)', () => {
+describe('the server has crashed before COMMIT arrived', () => {
   /** Until the id is somebody else's, which it is at once unless others wrote in between. */
   async function crashed(key: string, other: (xid: string | undefined) => Promise<unknown>) {
     const failure = await failureOf(
@@ -98,20 +98,20 @@ describe('the server has crashed before COMMIT arrived (C6)', () => {
     deepStrictEqual((await call(connect(server.url), key)).kind, 'executed')
   }
 
-  it('and its id was given to nobody: not executed', async () => {
+  it('C6: and its id was given to nobody: not executed', async () => {
     await crashed('unused id', async (xid) => {
       const status = sql`select pg_xact_status(${xid}::xid8)`.execute(admin)
       strictEqual(((await failureOf(status)) as { code: string }).code, '22023')
     })
   })
 
-  it('and its id is that of a transaction that has committed: not taken for ours', async () => {
+  it('C6: and its id is that of a transaction that has committed: not taken for ours', async () => {
     await crashed('committed id', async (xid) => {
       strictEqual(await xidOn(admin), xid)
     })
   })
 
-  it('and its id is that of a transaction under way: not taken for ours, and not ended', async () => {
+  it('C6: and its id is that of a transaction under way: not taken for ours, and not ended', async () => {
     const end = Promise.withResolvers<undefined>()
     let others: Promise<unknown> | undefined
     await crashed('open id', async (xid) => {
@@ -132,7 +132,7 @@ describe('the server has crashed before COMMIT arrived (C6)', () => {
 })
 
 describe('the answer to COMMIT was lost, and the server', () => {
-  it('has crashed behind the commit: executed, recovered (C6)', async () => {
+  it('C6: has crashed behind the commit: executed, recovered', async () => {
     deepStrictEqual(await lost('crashed behind', 'lost behind', crash), recovered)
   })
 
@@ -197,13 +197,13 @@ describe('the answer to COMMIT was lost, and the server', () => {
   })
 })
 
-describe('COMMIT waits for a synchronous standby that is not there (C16)', () => {
+describe('COMMIT waits for a synchronous standby that is not there', () => {
   const standbys = async (names: string) => {
     await sql`alter system set synchronous_standby_names = ${sql.lit(names)}`.execute(admin)
     await sql`select pg_reload_conf()`.execute(admin)
   }
 
-  it('unknown, and not ended, as it would be seen before it is safe; then the truth', async () => {
+  it('C16: unknown, and not ended, as it would be seen before it is safe; then the truth', async () => {
     const db = connect(server.url, 2)
     await sql`set synchronous_commit = off`.execute(admin)
     await standbys('absent')

@@ -72,9 +72,9 @@ async function alter(what: ReturnType<typeof sql>, change: 'set' | 'reset'): Pro
   }
 }
 
-describe('settings of the host (C11)', () => {
+describe('settings of the host', () => {
   for (const [way, connect] of Object.entries(ways)) {
-    it(`are what the function sees, and the next borrower of the connection: ${way}`, async () => {
+    it(`C11: are what the function sees, and the next borrower of the connection: ${way}`, async () => {
       const db = await connect()
       const idempotency = createIdempotency(db, { lockTimeoutMs: 20 })
       const own = await settingsOf(db)

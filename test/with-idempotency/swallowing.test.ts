@@ -46,7 +46,7 @@ async function fails(
 }
 
 describe('a function that swallows the error of a statement and returns', () => {
-  it('fails with that very error: a unique violation (C4)', () =>
+  it('C4: fails with that very error: a unique violation', () =>
     fails('unique', '23505', async (tx, context, swallowed) => {
       await writeNote(tx, context)
       await swallow(writeNote(tx, context), swallowed)
@@ -54,7 +54,7 @@ describe('a function that swallows the error of a statement and returns', () => 
       return 'ok'
     }))
 
-  it('fails with the first of them, not with those that it caused (C4)', () =>
+  it('C4: fails with the first of them, not with those that it caused', () =>
     fails('first', '22012', async (tx, context, swallowed) => {
       await writeNote(tx, context)
       await swallow(divide(tx), swallowed)
@@ -76,7 +76,7 @@ describe('a function that swallows the error of a statement and returns', () => 
       return 'ok'
     }))
 
-  it('fails when it was the last statement, and the only one (C5)', () =>
+  it('C5: fails when it was the last statement, and the only one', () =>
     fails('last', '22012', async (tx, _, swallowed) => {
       await swallow(divide(tx), swallowed)
     }))
@@ -88,7 +88,7 @@ describe('a function that swallows the error of a statement and returns', () => 
       return 1n
     }))
 
-  it('fails when a savepoint healed an earlier error but not the last one (C5)', () =>
+  it('C5: fails when a savepoint healed an earlier error but not the last one', () =>
     fails('half healed', '23505', async (tx, context, swallowed) => {
       await writeNote(tx, context)
       await sql`savepoint mine`.execute(tx)

@@ -44,7 +44,7 @@ async function between(key: string, change: () => Promise<unknown>) {
 }
 
 describe('between the lost claim and the read, the record', () => {
-  it('is purged: the call claims again and executes (C2)', async () => {
+  it('C2: is purged: the call claims again and executes', async () => {
     const result = await between('purged', () => purge('purged'))
     deepStrictEqual(result, { ok: true, kind: 'executed', value: 'second' })
     deepStrictEqual((await host.left('purged')).records, ['completed'])
@@ -55,7 +55,7 @@ describe('between the lost claim and the read, the record', () => {
     deepStrictEqual(result, { ok: false, kind: 'expired' })
   })
 
-  it('becomes that of another intent: the read sees it and the call conflicts', async () => {
+  it('A3, A7: becomes that of another intent: the read sees it and the call conflicts', async () => {
     const result = await between('renewed', async () => {
       await purge('renewed')
       await first.withIdempotency(scope, 'renewed', other, () => 'other')
@@ -63,7 +63,7 @@ describe('between the lost claim and the read, the record', () => {
     deepStrictEqual(result, { ok: false, kind: 'conflict' })
   })
 
-  it('vanishes every time: the call gives up, without a reason of PostgreSQL', async () => {
+  it('C2: vanishes every time: the call gives up, without a reason of PostgreSQL', async () => {
     let rounds = 0
     const run = () => first.withIdempotency(scope, 'restless', one, () => 'again')
     await run()

@@ -45,7 +45,7 @@ function calling(by: Idempotency<NotesDatabase>, key: string, print: Fingerprint
 }
 
 describe('a twin waits while the first is at work', () => {
-  it('and replays once the first has committed (C1)', async () => {
+  it('C1: and replays once the first has committed', async () => {
     using hold = gate()
     const holder = holding('commits', hold.pass, { n: 1 })
     await stopsAt(hold, holder)
@@ -57,7 +57,7 @@ describe('a twin waits while the first is at work', () => {
     deepStrictEqual(await host.left('commits'), written)
   })
 
-  it('and executes once the first has rolled back (C2)', async () => {
+  it('C2: and executes once the first has rolled back', async () => {
     using hold = gate()
     const failure = new Error('the card was stolen')
     const holder = holding('rolls back', hold.pass, failure)
@@ -71,7 +71,7 @@ describe('a twin waits while the first is at work', () => {
     deepStrictEqual(await host.left('rolls back'), written)
   })
 
-  it('and conflicts with another fingerprint, as the first has committed (A3 b)', async () => {
+  it('A3: and conflicts with another fingerprint, as the first has committed', async () => {
     using hold = gate()
     const holder = holding('another', hold.pass)
     await stopsAt(hold, holder)
@@ -93,7 +93,7 @@ describe('a twin waits while the first is at work', () => {
     deepStrictEqual(await waiter, { ok: true, kind: 'executed', value: 'twin' })
   })
 
-  it('until its lock timeout: in_progress, and a replay once the first has committed', async () => {
+  it('A27: until its lock timeout: in_progress, and a replay once the first has committed', async () => {
     using hold = gate()
     const holder = holding('in time', hold.pass)
     await stopsAt(hold, holder)
@@ -112,7 +112,7 @@ describe('a twin waits while the first is at work', () => {
     deepStrictEqual(await host.left('in time'), written)
   })
 
-  it('however long: a claim at work is never taken over, past its replay window too (A7)', async () => {
+  it('A7: however long: a claim at work is never taken over, past its replay window too', async () => {
     using hold = gate()
     const brief = createIdempotency(host.connect(), { replayWindowMs: 1 })
     const holder = beside(
