@@ -28,7 +28,7 @@ export interface SweeperOptions {
    */
   readonly batchSize?: number | undefined
   /** Is told behind each round of `run` what it did, also when that is nothing. */
-  readonly onRun?: ((counts: SweepCounts) => void) | undefined
+  readonly onRun?: ((counts: SweepCounts) => unknown) | undefined
   /** Is told behind each batch what it did, also of a round that fails later. */
   readonly onBatch?: ((counts: SweepCounts) => void) | undefined
   /**
@@ -38,7 +38,7 @@ export interface SweeperOptions {
    * @defaultValue the error becomes a warning of the process, which prints it: a passing fault does
    * not end the sweeper, and none goes unseen.
    */
-  readonly onError?: ((error: unknown) => void) | undefined
+  readonly onError?: ((error: unknown) => unknown) | undefined
 }
 
 /** Clears and deletes what is past its windows. Several at once, in one process or many, share the work. */
@@ -89,6 +89,10 @@ export function createSweeper(
   idempotency: Pick<Idempotency<unknown>, 'sweep' | 'purge'>,
   options: SweeperOptions = {},
 ): Sweeper {
+  const { sweep, purge } = Object(idempotency) as Partial<typeof idempotency>
+  if (typeof sweep !== 'function' || typeof purge !== 'function') {
+    throw invalid('createSweeper needs what createIdempotency has made')
+  }
   checkNames(options, ['intervalMs', 'batchSize', 'onRun', 'onBatch', 'onError'])
   const { intervalMs = 60_000, batchSize = DEFAULT_BATCH_SIZE, onRun, onBatch } = options
   const { onError = warn } = options
@@ -113,6 +117,7 @@ export function createSweeper(
 
   return Object.freeze<Sweeper>({
     async runOnce(given = {}) {
+      checkNames(given, ['signal'])
       checkSignal(given.signal)
       return round(given.signal)
     },
@@ -125,10 +130,10 @@ export function createSweeper(
         async () => {
           try {
             const counts = await round(signal)
-            onRun?.(counts)
+            await onRun?.(counts)
             return Math.max(counts.cleared, counts.purged) >= batchSize ? 'more' : 'idle'
           } catch (error) {
-            onError(error)
+            await onError(error)
             return 'idle'
           }
         },

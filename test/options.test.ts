@@ -94,7 +94,8 @@ describe('each option', () => {
       for (const value of allowed) {
         deepStrictEqual(resolveOptions({ [name]: value }), { ...defaults, [name]: value })
         createIdempotency(db, { [name]: value })
-        idempotency.withOptions({ [name]: value })
+        // The clock of tombstones is of all records, and not of one operation's.
+        if (name !== 'tombstoneWindowMs') idempotency.withOptions({ [name]: value })
       }
     })
 

@@ -80,4 +80,14 @@ describe('createSweeper', () => {
   it('gives something frozen', () => {
     strictEqual(Object.isFrozen(createSweeper(idempotency)), true)
   })
+
+  it('refuses what is no instance, and options of a round that there are not', async () => {
+    for (const none of [undefined, null, 5, {}] as never[]) {
+      throws(() => createSweeper(none), { code: 'invalid_options' })
+    }
+    const sweeper = createSweeper(idempotency)
+    for (const options of [null, 5, { once: true }] as never[]) {
+      await rejects(sweeper.runOnce(options), { code: 'invalid_options' })
+    }
+  })
 })

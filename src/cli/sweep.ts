@@ -1,6 +1,6 @@
 import type { SweepCounts } from '../batches.ts'
 import { createIdempotency } from '../create-idempotency.ts'
-import { isOncelyError } from '../errors.ts'
+import { isOncelyError, OncelyError } from '../errors.ts'
 import { createSweeper } from '../sweeper.ts'
 import { parse } from './arguments.ts'
 import { withDatabase } from './database.ts'
@@ -10,6 +10,9 @@ import { stopSignal } from './stop-signal.ts'
 /** `oncely sweep`. */
 export async function sweep(args: string[]): Promise<number> {
   const { url, schema, once, batch, interval, 'tombstone-window-ms': window } = parse(args, options)
+  if (interval !== undefined && !(Number(interval) > 0)) {
+    throw new OncelyError('invalid_options', '--interval must be a number of seconds above 0')
+  }
   const total = { cleared: 0, purged: 0 }
   const progress = progressOn(process.stderr)
   using stop = stopSignal()

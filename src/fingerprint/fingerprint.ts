@@ -27,7 +27,7 @@ export interface FingerprintOptions {
    * could guess, such as a card or a person's data: 16 octets or more, of a text those of its UTF-8.
    * A replay needs the same secret: while one replaces another, give both fingerprints to the call.
    *
-   * @defaultValue none: SHA-256.
+   * @defaultValue none: SHA-256. Given as undefined, as from a variable that is not set, it is refused.
    */
   readonly secret?: string | Uint8Array
 }
@@ -70,7 +70,7 @@ export function fingerprint(value: unknown, options: FingerprintOptions): Finger
     )
   }
   const text = stringify(toJsonValue(value, 'parameters'))
-  if (secret === undefined) {
+  if (!Object.hasOwn(Object(options) as object, 'secret')) {
     return Object.freeze({ algorithm: 'sha256', version, digest: hash('sha256', text) })
   }
   const digest = createHmac('sha256', checkSecret(secret)).update(text).digest('hex')

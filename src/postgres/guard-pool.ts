@@ -1,3 +1,6 @@
+import { OncelyError } from '../errors.ts'
+import { checkNames } from '../options.ts'
+
 /** What `guardPool` uses of a client of node-postgres. */
 export interface PoolClientLike {
   /** As of every emitter of events. */
@@ -19,10 +22,10 @@ export interface GuardPoolOptions {
    *
    * @defaultValue nobody hears: whoever uses the connection gets an error anyway.
    */
-  readonly onError?: (error: Error) => void
+  readonly onError?: (error: Error) => unknown
 }
 
-type Listener = (error: Error) => void
+type Listener = (error: Error) => unknown
 
 const guarded = new WeakMap<PoolLike, Set<Listener>>()
 
@@ -36,6 +39,7 @@ const guarded = new WeakMap<PoolLike, Set<Listener>>()
  *
  * @param pool - of node-postgres. Its clients are guarded too, also those already connected.
  * @returns the same pool.
+ * @throws OncelyError `invalid_options`.
  *
  * @example
  * ```ts
@@ -43,6 +47,13 @@ const guarded = new WeakMap<PoolLike, Set<Listener>>()
  * ```
  */
 export function guardPool<Pool extends PoolLike>(pool: Pool, options: GuardPoolOptions = {}): Pool {
+  if (typeof (Object(pool) as Partial<PoolLike>).on !== 'function') {
+    throw new OncelyError('invalid_options', 'guardPool needs a Pool of node-postgres')
+  }
+  checkNames(options, ['onError'])
+  if (options.onError !== undefined && typeof options.onError !== 'function') {
+    throw new OncelyError('invalid_options', 'onError must be a function')
+  }
   const listeners = guarded.get(pool) ?? guard(pool)
   if (options.onError) listeners.add(options.onError)
   return pool
@@ -58,7 +69,8 @@ function guard(pool: PoolLike): Set<Listener> {
     lost.add(client)
     for (const listener of listeners) {
       try {
-        listener(error)
+        const heard: unknown = listener(error)
+        if (heard instanceof Promise) heard.catch(() => undefined)
       } catch {
         // Thrown out of an event it would end the process, which is what this is against.
       }

@@ -26,7 +26,7 @@ describe('a fingerprint with a secret', () => {
     notStrictEqual(of(secret), fingerprint(1, { version: 1 }).digest)
   })
 
-  for (const bad of ['fifteen octets!', '', 16, null, [], new Uint8Array(15), {}]) {
+  for (const bad of [undefined, 'fifteen octets!', '', 16, null, [], new Uint8Array(15), {}]) {
     it(`refuses a secret of less than 16 octets, or of another type: ${JSON.stringify(bad)}`, () => {
       throws(() => fingerprint(1, { version: 1, secret: bad as never }), {
         code: 'invalid_fingerprint',

@@ -104,7 +104,7 @@ describe('a signal', () => {
   })
 
   it('that comes while the response is stored lets nothing be committed', async () => {
-    const db = host.connect({ application_name: 'storing' })
+    const db = host.connect({ application_name: 'storing', max: 1 })
     const controller = new AbortController()
     const { watcher } = database
     await watcher.transaction().execute(async (trx) => {
@@ -118,7 +118,7 @@ describe('a signal', () => {
       await rejects(storing, { code: 'aborted' })
     })
     // The store goes through now; what follows on that connection tells when it is over.
-    await db.destroy()
+    await sql`select 1`.execute(db)
     deepStrictEqual(await host.left('store'), nothing)
   })
 

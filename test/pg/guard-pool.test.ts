@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { describe, it } from 'node:test'
 
@@ -79,5 +79,14 @@ describe('guardPool', () => {
     const error = new Error('lost')
     pool.emit('error', error)
     deepStrictEqual(heard, [error])
+  })
+
+  it('refuses what is no pool, and options that there are not', () => {
+    for (const none of [undefined, null, {}, 5] as never[]) {
+      throws(() => guardPool(none), { code: 'invalid_options' })
+    }
+    for (const options of [null, { onError: 5 }, { onEror: () => 1 }] as never[]) {
+      throws(() => guardPool(database.pool(), options), { code: 'invalid_options' })
+    }
   })
 })
