@@ -257,8 +257,8 @@ export const catalogue: readonly CatalogueEntry[] = [
   {
     "kind": "column",
     "table": "quota_uses",
-    "name": "slot",
-    "definition": "uuid not null"
+    "name": "backend",
+    "definition": "integer not null"
   },
   {
     "kind": "column",
@@ -576,7 +576,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "constraint",
     "table": "quota_uses",
     "name": "quota_uses_pkey",
-    "definition": "PRIMARY KEY (tenant, actor, window_ms, bucket, slot)"
+    "definition": "PRIMARY KEY (tenant, actor, window_ms, bucket, backend)"
   },
   {
     "kind": "constraint",

@@ -62,9 +62,9 @@ export interface Outbox {
 
 export interface QuotaUses {
   actor: string;
+  backend: number;
   bucket: Timestamp;
   forget_at: Timestamp;
-  slot: string;
   tenant: string;
   uses: number;
   window_ms: Int8;

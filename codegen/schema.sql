@@ -65,11 +65,11 @@ create table quota_uses (
   actor text collate "C" not null,
   window_ms bigint not null,
   bucket timestamp with time zone not null,
-  slot uuid not null,
+  backend integer not null,
   uses integer not null,
   forget_at timestamp with time zone not null,
   constraint quota_uses_actor_check CHECK (char_length(actor) >= 1 AND char_length(actor) <= 200 AND octet_length(actor) <= 800),
-  constraint quota_uses_pkey PRIMARY KEY (tenant, actor, window_ms, bucket, slot),
+  constraint quota_uses_pkey PRIMARY KEY (tenant, actor, window_ms, bucket, backend),
   constraint quota_uses_tenant_check CHECK (char_length(tenant) >= 1 AND char_length(tenant) <= 200 AND octet_length(tenant) <= 800),
   constraint quota_uses_uses_check CHECK (uses >= 1)
 );

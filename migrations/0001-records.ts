@@ -61,18 +61,18 @@ export function records(schema: string): TableMigration {
         create index records_expired_at_idx on ${table} (expired_at) where expired_at is not null
       `.execute(db)
 
-      // The new keys of operations with a quota, counted in tenths of its window. Several rows a tenth,
-      // as many as there are calls at once: they would wait for each other on one.
+      // The new keys of operations with a quota, counted in tenths of its window. One row a tenth and
+      // backend, which has one transaction at a time: two calls would wait for each other on one row.
       await sql`
         create table ${quotaUses} (
           ${text200('tenant')},
           ${text200('actor')},
           window_ms bigint not null,
           bucket timestamptz not null,
-          slot uuid not null,
+          backend integer not null,
           uses integer not null check (uses >= 1),
           forget_at timestamptz not null,
-          constraint quota_uses_pkey primary key (tenant, actor, window_ms, bucket, slot)
+          constraint quota_uses_pkey primary key (tenant, actor, window_ms, bucket, backend)
         )`.execute(db)
 
       await sql`create index quota_uses_forget_at_idx on ${quotaUses} (forget_at)`.execute(db)

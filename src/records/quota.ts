@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 
 import type { OwnTables } from '../postgres/enter.ts'
-import type { Claim } from './claim.ts'
+import type { RecordIdentity } from './identity.ts'
 
 /** A use counts for the window and up to a tenth of it, by which it is not known more exactly. */
 const BUCKETS_A_WINDOW = 10
 
 /**
- * Takes one of the actor's new keys: counts those of the window, a few rows, and adds one to a row
- * that nobody else is adding to, or to a new one. A single counter an actor would make every call wait
+ * Takes one of the actor's new keys: counts those of the window, a few rows, and adds one to the row
+ * of this backend, to which nobody else adds. A single counter an actor would make every call wait
  * until the one before has committed. What others have not committed is not seen, so calls at the same
  * moment may exceed the limit by as many as they are.
  *
@@ -16,7 +16,7 @@ const BUCKETS_A_WINDOW = 10
  */
 export async function takeQuota(
   own: OwnTables,
-  { tenant, actor, attempt }: Claim,
+  { tenant, actor }: RecordIdentity,
   { limit, windowMs }: { readonly limit: number; readonly windowMs: number },
 ): Promise<number | undefined> {
   const width = windowMs / BUCKETS_A_WINDOW
@@ -32,19 +32,11 @@ export async function takeQuota(
         select coalesce(sum(uses), 0) as count, min(q.bucket) + ${counted} as free_at
         from ${uses} q, this
         where tenant = ${tenant} and actor = ${actor} and window_ms = ${windowMs} and q.bucket > now - ${counted}
-      ), free as (
-        select q.slot from ${uses} q, this
-        where tenant = ${tenant} and actor = ${actor} and window_ms = ${windowMs} and q.bucket = this.bucket
-        limit 1 for no key update of q skip locked
       ), added as (
-        update ${uses} q set uses = uses + 1 from free, used, this
-        where tenant = ${tenant} and actor = ${actor} and window_ms = ${windowMs} and q.bucket = this.bucket
-          and q.slot = free.slot
-          and count < ${limit}::bigint
-      ), opened as (
-        insert into ${uses} (tenant, actor, window_ms, bucket, slot, uses, forget_at)
-        select ${tenant}, ${actor}, ${windowMs}, bucket, ${attempt}::uuid, 1, bucket + ${counted} from used, this
-        where count < ${limit}::bigint and not exists (select from free)
+        insert into ${uses} as q (tenant, actor, window_ms, bucket, backend, uses, forget_at)
+        select ${tenant}, ${actor}, ${windowMs}, bucket, pg_backend_pid(), 1, bucket + ${counted}
+        from used, this where count < ${limit}::bigint
+        on conflict (tenant, actor, window_ms, bucket, backend) do update set uses = q.uses + 1
       )
       select (extract(epoch from free_at - now) * 1000)::text as free_in_ms from used, this
       where count >= ${limit}::bigint`.compile(own.tables),
@@ -62,7 +54,7 @@ export async function forgetQuotaUses(own: OwnTables, batchSize: number): Promis
   // Who has no quotas needs no right to delete their uses.
   const due = own.tables
     .selectFrom('quota_uses')
-    .select('slot')
+    .select('backend')
     .where('forget_at', '<=', sql<Date>`statement_timestamp()`)
     .limit(1)
   if ((await own.run(due)).rows.length === 0) return 0
@@ -73,7 +65,7 @@ export async function forgetQuotaUses(own: OwnTables, batchSize: number): Promis
         (db) =>
           db
             .selectFrom('quota_uses')
-            .select(['tenant', 'actor', 'window_ms', 'bucket', 'slot'])
+            .select(['tenant', 'actor', 'window_ms', 'bucket', 'backend'])
             .where('forget_at', '<=', sql<Date>`statement_timestamp()`)
             .orderBy('forget_at')
             .limit(batchSize)
@@ -86,7 +78,7 @@ export async function forgetQuotaUses(own: OwnTables, batchSize: number): Promis
       .whereRef('quota_uses.actor', '=', 'due.actor')
       .whereRef('quota_uses.window_ms', '=', 'due.window_ms')
       .whereRef('quota_uses.bucket', '=', 'due.bucket')
-      .whereRef('quota_uses.slot', '=', 'due.slot'),
+      .whereRef('quota_uses.backend', '=', 'due.backend'),
   )
   return Number(numAffectedRows)
 }
