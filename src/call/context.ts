@@ -37,7 +37,10 @@ export interface CallContext {
   readonly resource: (resource: Resource) => void
   /**
    * A key for a call to another service on behalf of this one, which a relay makes later: the same for
-   * every retry of this intent, and another for every name. See `childKey` for how it is made.
+   * every retry of this intent, and another for every name, key and scope: SHA-256 of the JSON array of
+   * `oncely.child-key.1`, tenant, actor, operation, key and name, in base64url, 43 characters. For
+   * `["oncely.child-key.1","t1","u1","notes.create","K-1","charge"]` it is
+   * `Rir3iJv0xOoGZOdjZYOtZ2QEyoLnlkREPyGzEW5Q4fM`.
    *
    * @throws OncelyError `invalid_key` for a name that is not a text of 1 to 200 characters.
    */
