@@ -42,6 +42,19 @@ function told(result: Result<{ id: string; at: string }>): string {
   }
 }
 
+/** Never called: what the packed types say of an operation's options. */
+async function _typed() {
+  const print = fingerprint(1, { version: 1 })
+  const operation = idempotency.withOptions({ authorize: () => true, replay: () => 'made anew' })
+  const result = await operation.withIdempotency(scope, 'k', print, () => ({ at: new Date(0) }))
+  if (result.kind === 'denied') return undefined
+  if (result.kind === 'executed') return result.value.at satisfies string
+  if (result.kind !== 'replayed') return undefined
+  // @ts-expect-error it is what `replay` makes, and not what the function returned
+  const wrong: { at: string } = result.value
+  return (result.value satisfies string) && wrong
+}
+
 try {
   console.log(told(await write('K-1', 'a')))
   console.log(told(await write('K-1', 'a')))
