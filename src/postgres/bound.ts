@@ -14,19 +14,16 @@ export const UNBOUNDED: Bound = { signal: undefined, check: () => undefined }
  * Waits for `work` until it is to be given up; then `work` goes on by itself, to an end that nobody
  * hears of.
  *
- * @param final - whether it is too late to give it up.
  * @throws what `check` throws.
  */
 export async function untilGivenUp<Value>(
   { signal, check }: Bound,
   work: Promise<Value>,
-  final: () => boolean = () => false,
 ): Promise<Value> {
   if (!signal) return work
   let giveUp: () => void = () => undefined
   const given = new Promise<never>((resolve) => {
     giveUp = () => {
-      if (final()) return
       // What `check` throws is what the promise is rejected with.
       resolve(new Promise<never>(check))
     }

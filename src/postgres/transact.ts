@@ -85,7 +85,8 @@ export async function transact<DB, Outcome>(
   }
   try {
     const begunToEnd = Promise.race([worked.promise, ended])
-    await untilGivenUp(bound, begunToEnd, () => unit.ending?.end === 'commit')
+    // Behind this nothing gives it up: the check before `ending` was the last one.
+    await untilGivenUp(bound, begunToEnd)
   } catch (error) {
     // The caller has gone. What still holds the connection then, such as a stalled statement, has as
     // long as a COMMIT would have.
