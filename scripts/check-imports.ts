@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path'
 const root = join(import.meta.dirname, '..')
 
 /** Imported by everybody, and importing nobody but each other. */
-const leaves = ['errors', 'scope', 'options', 'result', 'json-value', 'backoff']
+const leaves = ['errors', 'checks', 'scope', 'options', 'result', 'json-value', 'backoff']
 
 /** Room, or file at the top of src without its ending → the rooms it may import. */
 const directions: Readonly<Record<string, readonly string[]>> = {
@@ -61,7 +61,8 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   scope: ['errors'],
   result: [],
   'json-value': ['errors'],
-  options: ['errors', 'scope'],
+  options: ['checks', 'scope'],
+  checks: ['errors'],
 }
 
 /** `src/call/execute.ts` → `call`, `src/index.ts` → `index`, `migrations/index.ts` → `migrations/`. */

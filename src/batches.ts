@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 
-import { OncelyError } from './errors.ts'
-import { checkNames, type ResolvedOptions } from './options.ts'
+import { checkNames, invalid } from './checks.ts'
+import { type ResolvedOptions } from './options.ts'
 import { enter, type OwnTables } from './postgres/enter.ts'
 import { boundSilence } from './postgres/settings.ts'
 import { type Ending, transactRepeatable } from './postgres/transact.ts'
@@ -12,8 +12,8 @@ export interface SweepOptions {
    * How many records one transaction takes, from 1 to 10,000. While it lasts, calls with one of
    * their keys wait for it.
    *
-   * @defaultValue 1,000: enough for the commits not to count, and over in about 100 ms on two cores,
-   * where such a call waits for 250 by default.
+   * @defaultValue 1,000: enough for the commits not to count, and few enough for
+   * such a call not to wait for long.
    */
   readonly batchSize?: number | undefined
   /** Ends the work between two batches; the one under way is committed. */
@@ -89,8 +89,4 @@ export function checkSignal(signal: unknown): void {
 export function checkCallback(name: string, callback: unknown): void {
   if (callback === undefined || typeof callback === 'function') return
   throw invalid(`${name} must be a function`)
-}
-
-function invalid(message: string): OncelyError {
-  return new OncelyError('invalid_options', message)
 }

@@ -19,7 +19,8 @@
  * - `claim_lost`: the claim is gone all the same, such as by a statement hidden in another. What was
  *   written behind the end of the transaction stays.
  *
- * The call was given up before COMMIT was sent, and nothing is left of it:
+ * The call was given up before COMMIT was sent; nothing is committed, and what is still
+ * under way at the server holds the key until it ends:
  * - `aborted`: its `signal` was aborted; `cause` is the reason.
  * - `deadline_exceeded`: its `deadlineMs` had passed.
  *

@@ -1,14 +1,7 @@
 import type { Transaction } from 'kysely'
 
-import { OncelyError } from './errors.ts'
-import {
-  checkMs,
-  checkNames,
-  checkWhole,
-  type IdempotencyOptions,
-  resolveOptions,
-  type ResolvedOptions,
-} from './options.ts'
+import { checkMs, checkNames, checkWhole, invalid } from './checks.ts'
+import { type IdempotencyOptions, resolveOptions, type ResolvedOptions } from './options.ts'
 import type { Codec } from './response/codec.ts'
 import type { Resolution, Resource } from './result.ts'
 import type { Scope } from './scope.ts'
@@ -175,8 +168,4 @@ function copied(value: unknown): unknown {
 function checkFunction(name: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function')
     throw invalid(`${name} must be a function`)
-}
-
-function invalid(message: string): OncelyError {
-  return new OncelyError('invalid_options', message)
 }

@@ -1,7 +1,8 @@
 import type { Kysely, Transaction } from 'kysely'
 
 import { OncelyError } from './errors.ts'
-import { checkNames, checkSchema, DEFAULT_RESOLVE_TIMEOUT_MS, DEFAULT_SCHEMA } from './options.ts'
+import { checkNames, checkSchema } from './checks.ts'
+import { DEFAULT_RESOLVE_TIMEOUT_MS, DEFAULT_SCHEMA } from './options.ts'
 import { enter, refuseTransaction } from './postgres/enter.ts'
 import { lend } from './postgres/lent-transaction.ts'
 import { type Ending, transactRepeatable } from './postgres/transact.ts'

@@ -8,8 +8,7 @@ import {
   type SweepOptions,
 } from './batches.ts'
 import type { Idempotency } from './idempotency.ts'
-import { OncelyError } from './errors.ts'
-import { checkNames } from './options.ts'
+import { checkNames, invalid } from './checks.ts'
 
 /** Options of `createSweeper`. */
 export interface SweeperOptions {
@@ -145,8 +144,4 @@ export function createSweeper(
 
 function warn(error: unknown): void {
   process.emitWarning(error instanceof Error ? error : String(error))
-}
-
-function invalid(message: string): OncelyError {
-  return new OncelyError('invalid_options', message)
 }

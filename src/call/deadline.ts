@@ -1,5 +1,5 @@
 import { OncelyError } from '../errors.ts'
-import { checkMs, checkNames } from '../options.ts'
+import { checkMs, checkNames } from '../checks.ts'
 import { type Bound, UNBOUNDED } from '../postgres/bound.ts'
 
 /** How long a single call may take. Both also cover the wait for a connection of the pool. */

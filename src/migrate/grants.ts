@@ -1,6 +1,7 @@
 import { bookkeeping } from '../../migrations/index.ts'
 import { OncelyError } from '../errors.ts'
-import { checkFlag, checkNames, checkSchema, DEFAULT_SCHEMA } from '../options.ts'
+import { checkFlag, checkNames, checkSchema } from '../checks.ts'
+import { DEFAULT_SCHEMA } from '../options.ts'
 import { quoted } from './statements.ts'
 
 /** What a role may do with a table. */

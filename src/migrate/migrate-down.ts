@@ -1,7 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 
 import { OncelyError } from '../errors.ts'
-import { checkNames, checkSchema, checkTimeout, DEFAULT_SCHEMA } from '../options.ts'
+import { checkNames, checkSchema, checkTimeout } from '../checks.ts'
+import { DEFAULT_SCHEMA } from '../options.ts'
 import { enter } from '../postgres/enter.ts'
 import { type Bookkeeping, readBookkeeping } from './bookkeeping.ts'
 import { allMigrations, planDown, type Step } from './plan.ts'

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 
-import { checkFlag, checkNames, checkSchema, checkTimeout, DEFAULT_SCHEMA } from '../options.ts'
+import { checkFlag, checkNames, checkSchema, checkTimeout } from '../checks.ts'
+import { DEFAULT_SCHEMA } from '../options.ts'
 import { type Bookkeeping, readBookkeeping } from './bookkeeping.ts'
 import { planUp } from './plan.ts'
 import { runPlan, scriptOf } from './run.ts'

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 
-import { checkNames, checkSchema, DEFAULT_SCHEMA } from '../options.ts'
+import { checkNames, checkSchema } from '../checks.ts'
+import { DEFAULT_SCHEMA } from '../options.ts'
 import { readBookkeeping } from './bookkeeping.ts'
 import { allMigrations, isKnown, pendingNames } from './plan.ts'
 

@@ -1,5 +1,5 @@
 import { OncelyError } from '../errors.ts'
-import { checkNames } from '../options.ts'
+import { checkNames } from '../checks.ts'
 
 /** What `guardPool` uses of a client of node-postgres. */
 export interface PoolClientLike {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 
 import type { OwnTables } from '../postgres/enter.ts'
 import { OncelyError } from '../errors.ts'
-import { checkNames } from '../options.ts'
+import { checkNames } from '../checks.ts'
 import { problemOfText } from '../scope.ts'
 import { identityColumns } from './identity.ts'
 import { tombstone } from './tombstone.ts'
