@@ -54,6 +54,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   postgres: ['codegen', ...leaves],
   migrations: ['migrate', 'doctor'],
   migrate: ['postgres', 'migrations/', ...leaves],
+  testing: ['postgres', ...leaves],
   doctor: ['migrate', 'postgres', 'codegen', 'migrations/', ...leaves],
   cli: ['sweeper', 'batches', 'create-idempotency', 'migrate', 'doctor', 'postgres', ...leaves],
   backoff: [],

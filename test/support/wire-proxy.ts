@@ -1,6 +1,8 @@
 import { EventEmitter, once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
 import { after, before } from 'node:test'
+
+import { statementOf, type WireMessage } from '../../src/testing/messages.ts'
+import { type Link, type Relay, startRelay } from '../../src/testing/relay.ts'
 
 /**
  * What becomes of the next COMMIT, or another statement, and its answer:
@@ -44,128 +46,63 @@ export interface WireProxy {
 
 /** To be called at the top of a test file. */
 export function wireProxy(url: string): WireProxy {
-  const target = new URL(url)
-  const sockets = new Set<Socket>()
-  const halfOpen = new Set<Socket>()
   const plans: { readonly fate: CommitFate; readonly statement: string }[] = []
-  let refusing = false
+  const answering = new WeakMap<Link, CommitFate>()
   const doorman = new EventEmitter()
-  let port = 0
+  let relay: Relay | undefined
 
-  const server = createServer((client) => {
-    if (refusing) {
-      client.on('error', () => undefined).destroy()
-      doorman.emit('refused')
+  const handle = (message: WireMessage, link: Link) => {
+    const fate = answering.get(link)
+    if (fate !== undefined && message.type === 'CommandComplete') {
+      answering.delete(link)
+      meddleWithAnswer(message, link, fate)
       return
     }
-    const upstream = connect(Number(target.port || 5432), target.hostname)
-    for (const socket of [client, upstream]) {
-      // Messages are written one by one, and none is to wait for the next.
-      socket.setNoDelay(true)
-      // What a failed test leaves open is not to keep its process alive.
-      socket.unref()
-      sockets.add(socket)
-      socket.on('close', () => sockets.delete(socket))
-      socket.on('error', () => undefined)
-    }
-    let committing: CommitFate | undefined
-    let stalled = false
-    const requests = new Messages('untyped')
-    client.on('data', (chunk) => {
-      for (const message of requests.of(chunk)) {
-        const planned = plans.findIndex(({ statement }) => begins(message, statement))
-        const [plan] = planned < 0 ? [] : plans.splice(planned, 1)
-        if (plan) {
-          committing = plan.fate
-          if (isLostBefore(committing)) client.destroy()
-          stalled = committing === 'stalled before'
-        }
-        if (!client.destroyed && !stalled) upstream.write(message)
-      }
-    })
-    const answers = new Messages('typed')
-    upstream.on('data', (chunk) => {
-      for (const message of answers.of(chunk)) {
-        let answer = message
-        if (committing && isCommandComplete(message)) {
-          if (committing === 'stalled behind') stalled = true
-          else if (typeof committing === 'string') client.destroy()
-          else {
-            answer = errorResponse(committing)
-            if (committing.closes) client.end(answer)
-          }
-          committing = undefined
-        }
-        if (client.writable && !stalled) client.write(answer)
-      }
-    })
-    client.on('close', () => {
-      if (stalled || committing === 'lost before, unnoticed') halfOpen.add(upstream)
-      else upstream.destroy()
-    })
-    upstream.on('close', () => {
-      if (!stalled) client.end()
-    })
-  })
-
-  const cut = () => {
-    for (const socket of sockets) socket.destroy()
+    const planned = plans.findIndex((plan) => statementOf(message)?.startsWith(plan.statement))
+    const [plan] = planned < 0 ? [] : plans.splice(planned, 1)
+    if (plan?.fate === 'lost before') link.cut()
+    else if (plan?.fate === 'lost before, unnoticed') link.loseClient()
+    else if (plan?.fate === 'stalled before') link.goDeaf()
+    else if (plan) answering.set(link, plan.fate)
+    link.pass(message)
   }
+  const links = () => relay?.links ?? []
+
   before(async () => {
-    server.unref().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    port = (server.address() as { port: number }).port
+    relay = await startRelay(url, handle, () => doorman.emit('refused'))
   })
-  after(() => {
-    cut()
-    server.close()
-  })
+  after(() => relay?.close())
   return {
-    url: () => Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href,
+    url() {
+      if (!relay) throw new Error('the proxy is there inside of tests, and not before')
+      return relay.url
+    },
     meddle(fate, statement = 'commit') {
       plans.push({ fate, statement })
     },
-    refuse(value) {
-      refusing = value
+    refuse(refusing) {
+      if (relay) relay.refusing = refusing
     },
     async untilRefused() {
       await once(doorman, 'refused')
     },
     notice() {
-      for (const socket of halfOpen) socket.destroy()
+      for (const link of links()) if (link.isClientGone) link.cut()
     },
-    cut,
+    cut() {
+      for (const link of links()) link.cut()
+    },
   }
 }
 
-/** Cuts a stream into the messages of the protocol; a client's first one has no type. */
-class Messages {
-  #rest: Buffer = Buffer.alloc(0)
-  #lengthAt: 0 | 1
-
-  constructor(first: 'typed' | 'untyped') {
-    this.#lengthAt = first === 'typed' ? 1 : 0
-  }
-
-  *of(chunk: Buffer): Generator<Buffer> {
-    this.#rest = Buffer.concat([this.#rest, chunk])
-    while (this.#rest.length >= this.#lengthAt + 4) {
-      const size = this.#lengthAt + this.#rest.readUInt32BE(this.#lengthAt)
-      if (this.#rest.length < size) return
-      yield this.#rest.subarray(0, size)
-      this.#rest = this.#rest.subarray(size)
-      this.#lengthAt = 1
-    }
+function meddleWithAnswer(message: WireMessage, link: Link, fate: CommitFate): void {
+  if (fate === 'stalled behind') link.goDeaf()
+  else if (typeof fate === 'string') link.cut()
+  else {
+    link.pass(message, errorResponse(fate))
+    if (fate.closes) link.cut()
   }
 }
-
-/** A Query, or the Parse of a statement without a name. */
-const begins = (message: Buffer, statement: string) =>
-  /^(?:Q....|P....\0)\s*([^]*)/s.exec(message.toString('latin1'))?.[1]?.startsWith(statement) ??
-  false
-const isCommandComplete = (message: Buffer) => message.toString('latin1', 0, 1) === 'C'
-const isLostBefore = (fate: CommitFate) =>
-  fate === 'lost before' || fate === 'lost before, unnoticed'
 
 function errorResponse({ severity, code }: Refusal): Buffer {
   const fields = { S: severity, V: severity, C: code, M: 'server conn crashed?' }

@@ -1,0 +1,23 @@
+// What a team proves its own handlers with: faults on the wire, and what callers were told of them.
+export {
+  type Fault,
+  type FaultKind,
+  type FaultProxy,
+  type OwnFault,
+  startFaultProxy,
+} from './testing/fault-proxy.ts'
+export type { Direction, WireMessage } from './testing/messages.ts'
+export {
+  type Reading,
+  type RetryOptions,
+  retryUntilFinal,
+  type ToldCall,
+} from './testing/retry-until-final.ts'
+export {
+  type CheckOptions,
+  type CheckReport,
+  checkUnderFaults,
+  type Problem,
+} from './testing/check-under-faults.ts'
+export type { Opened, Subject } from './testing/subject.ts'
+export type { Finding, Wrong } from './testing/judge.ts'

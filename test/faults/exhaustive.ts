@@ -1,0 +1,70 @@
+import { sql } from 'kysely'
+import { type CheckOptions, checkUnderFaults, type FaultKind } from 'oncely/testing'
+
+import { crashingGround } from './crashed.ts'
+import type { Ground } from './ground.ts'
+import { bundleCaller, killedCaller } from './killed.ts'
+import type { Answer } from './plans.ts'
+import { scenariosOn } from './scenarios.ts'
+import type { Tally } from './tally.ts'
+
+/** Which of the faults to try: all whose scenario and whose name contain these texts. */
+export interface Selection {
+  readonly scenario: string
+  readonly fault: string
+}
+
+/** Less than that of any caller, since so many of them wait. */
+export const patience: CheckOptions<Answer> = { patienceMs: 300, pauseMs: 10, concurrency: 16 }
+
+/** What can become of a connection. */
+export function wireKinds({ db }: Ground): readonly FaultKind[] {
+  const terminated: FaultKind = {
+    name: 'terminated',
+    act: (pid) => sql`select pg_terminate_backend(${pid}, 5000)`.execute(db),
+  }
+  return ['cut', 'half-open', 'stalled', 'cancelled', terminated]
+}
+
+/** At every message of every scenario, each fault that a connection can have. */
+export async function strikeEverywhere(ground: Ground, tally: Tally, selection: Selection) {
+  const kinds = wireKinds(ground).filter((kind) => nameOf(kind).includes(selection.fault))
+  if (kinds.length === 0) return
+  for (const { name, subject, expected } of selected(ground, selection)) {
+    tally.add(name, await checkUnderFaults(subject, { ...patience, kinds, expected }))
+  }
+}
+
+/** At every message, the end of the calling process; one at a time. */
+export async function killEverywhere(ground: Ground, tally: Tally, selection: Selection) {
+  if (!'SIGKILL'.includes(selection.fault)) return
+  await bundleCaller()
+  for (const scenario of selected(ground, selection)) {
+    if (!['first execution', 'joined'].includes(scenario.name)) continue
+    const { subject, killed } = killedCaller(scenario)
+    // Whoever starts a process has to have the patience for it.
+    const options = { ...patience, patienceMs: 10_000, concurrency: 1, kinds: [killed] }
+    tally.add(scenario.name, await checkUnderFaults(subject, options))
+  }
+}
+
+/** At every message, the crash of the server; one at a time, on a server of its own. */
+export async function crashEverywhere(tally: Tally, selection: Selection) {
+  if (!'crash'.includes(selection.fault)) return
+  const { ground, crash } = await crashingGround()
+  try {
+    for (const { name, subject } of selected(ground, selection)) {
+      if (name !== 'first execution') continue
+      const options = { ...patience, patienceMs: 10_000, concurrency: 1, kinds: [crash] }
+      tally.add(name, await checkUnderFaults(subject, options))
+    }
+  } finally {
+    await ground.close()
+  }
+}
+
+const nameOf = (kind: FaultKind) => (typeof kind === 'string' ? kind : kind.name)
+
+function selected(ground: Ground, { scenario }: Selection) {
+  return scenariosOn(ground).filter(({ name }) => name.includes(scenario))
+}

@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+import { build } from 'esbuild'
+import type { FaultKind, Subject } from 'oncely/testing'
+
+import type { Answer } from './plans.ts'
+import type { Scenario } from './scenarios.ts'
+
+/**
+ * The first call is made by a process of its own, which the fault kills; then a living one retries.
+ * One at a time, so that the fault knows whom it strikes at.
+ */
+export function killedCaller({ name, subject }: Scenario): {
+  readonly subject: Subject<Answer>
+  readonly killed: FaultKind
+} {
+  let child: ChildProcess | undefined
+  return {
+    killed: {
+      name: 'SIGKILL',
+      async act() {
+        if (!child || child.exitCode !== null) return
+        const ended = once(child, 'exit')
+        child.kill('SIGKILL')
+        await ended
+      },
+    },
+    subject: {
+      ...subject,
+      open(url) {
+        const living = subject.open(url)
+        let calls = 0
+        return {
+          ...living,
+          async call(key) {
+            if ((calls += 1) > 1) return living.call(key)
+            child = spawn(process.execPath, [bundle, name, url, key], {
+              stdio: ['ignore', 'pipe', 'inherit'],
+            })
+            return answerOf(child)
+          },
+        }
+      },
+    },
+  }
+}
+
+const root = join(import.meta.dirname, '../..')
+const bundle = join(root, 'node_modules/.cache/oncely/fault-caller.mjs')
+
+/** Makes one file of the caller, since loading it from its sources would take most of the time. */
+export async function bundleCaller(): Promise<void> {
+  await build({
+    entryPoints: [join(import.meta.dirname, 'caller.ts')],
+    outfile: bundle,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    // Whatever `oncely` is to the sources of this project.
+    tsconfig: join(root, 'tsconfig.json'),
+  })
+}
+
+async function answerOf(child: ChildProcess): Promise<Answer> {
+  const said = child.stdout?.toArray() ?? Promise.resolve([])
+  const [code] = (await once(child, 'exit')) as [number | null]
+  // Whom it has told nothing may think what he likes.
+  if (code === null) return { kind: 'unknown' }
+  const { result, error } = JSON.parse((await said).join('')) as { result?: Answer; error?: string }
+  if (result) return result
+  throw new Error(error)
+}

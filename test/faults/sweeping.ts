@@ -1,0 +1,75 @@
+import { setTimeout } from 'node:timers/promises'
+
+import { createIdempotency } from 'oncely'
+import type { Subject } from 'oncely/testing'
+
+import { migrateToLatest } from '../../src/migrations.ts'
+import { connect, hasty, one, scope, writeNote } from './notes.ts'
+import type { Ground } from './ground.ts'
+import type { Answer } from './plans.ts'
+
+/**
+ * A sweep of a record that is past its window. Whoever sweeps takes all that are due, so each key has
+ * a schema of its own while it lasts.
+ */
+export function sweeping(ground: Ground): Subject<Answer> {
+  const { url, db } = ground
+  const schemas = new Map<string, string>()
+  const free: string[] = []
+  let made = 0
+  const schemaOf = (key: string) => schemas.get(key) ?? 'idem'
+  const options = (key: string) => ({ ...hasty, schema: schemaOf(key), replayWindowMs: 1 })
+
+  return {
+    url,
+    async prepare(key) {
+      const schema = free.pop() ?? `sweep_${(made += 1)}`
+      schemas.set(key, schema)
+      await migrateToLatest(db, { schema })
+      await createIdempotency(db, options(key)).withIdempotency(scope, key, one, (tx, context) =>
+        writeNote(tx, context, key),
+      )
+      while ((await rowsOf(key, true)).length === 0) await setTimeout(1)
+    },
+    open(through) {
+      const host = connect(through, 'oncelyDialect')
+      return {
+        async call(key) {
+          await createIdempotency(host, options(key)).sweep()
+          return { kind: 'swept' }
+        },
+        close: () => host.destroy(),
+      }
+    },
+    effects: (key) => ground.effects(key),
+    async check(key) {
+      const [record] = await rowsOf(key, false)
+      const again = await createIdempotency(db, options(key)).withIdempotency(
+        scope,
+        key,
+        one,
+        () => {
+          throw new Error('a key has been opened again')
+        },
+      )
+      free.push(schemaOf(key))
+      const cleared = record?.state === 'expired' && record.response === null
+      return cleared && again.kind === 'expired'
+        ? []
+        : [
+            {
+              wrong: 'misreported',
+              why: `${JSON.stringify(record)} behind the sweep, ${again.kind}`,
+            },
+          ]
+    },
+  }
+
+  function rowsOf(key: string, due: boolean) {
+    const records = db.withSchema(schemaOf(key)).selectFrom('records').where('key', '=', key)
+    const found = records.select(['state', 'response'])
+    return (
+      due ? found.where('replay_until', '<=', (eb) => eb.fn<Date>('clock_timestamp')) : found
+    ).execute()
+  }
+}
