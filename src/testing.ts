@@ -7,10 +7,11 @@ export {
   startFaultProxy,
 } from './testing/fault-proxy.ts'
 export type { Direction, WireMessage } from './testing/messages.ts'
+export type { Reading } from './testing/reading.ts'
 export {
-  type Reading,
   type RetryOptions,
   retryUntilFinal,
+  type Told,
   type ToldCall,
 } from './testing/retry-until-final.ts'
 export {

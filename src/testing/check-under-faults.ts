@@ -1,18 +1,27 @@
 import { randomUUID } from 'node:crypto'
 
-import { type Fault, type FaultKind, startFaultProxy, wireFaults } from './fault-proxy.ts'
+import { checkNames, checkWhole, invalid } from '../checks.ts'
+import {
+  checkFaultKind,
+  type Fault,
+  type FaultKind,
+  startFaultProxy,
+  wireFaults,
+} from './fault-proxy.ts'
 import { type Finding, judge } from './judge.ts'
+import { readByKind } from './reading.ts'
 import type { Subject } from './subject.ts'
 import { underFault } from './under-fault.ts'
 import {
-  readByKind,
+  checkRetryOptions,
+  retryOptions,
   type RetryOptions,
-  retryUntilFinal,
   type ToldCall,
+  untilFinal,
 } from './retry-until-final.ts'
 
 /** Options of `checkUnderFaults`, beside those of `retryUntilFinal`. */
-export interface CheckOptions<Result> extends Omit<RetryOptions<Result>, 'onRetry'> {
+export interface CheckOptions<Result = unknown> extends Omit<RetryOptions<Result>, 'onRetry'> {
   /**
    * Which faults.
    *
@@ -34,14 +43,17 @@ export interface CheckOptions<Result> extends Omit<RetryOptions<Result>, 'onRetr
 }
 
 /** A fault that something came of which should not have. */
-export interface Problem<Result> extends Finding {
+export interface Problem<Result = unknown> extends Finding {
+  /** What struck. */
   readonly fault: Fault
+  /** Under which the calls were made. */
   readonly key: string
+  /** In their order, with what each was told. */
   readonly calls: readonly ToldCall<Result>[]
 }
 
 /** What all the faults came to. */
-export interface CheckReport<Result> {
+export interface CheckReport<Result = unknown> {
   /** Those that struck. */
   readonly faults: readonly Fault[]
   /** Nothing, if the promise holds. */
@@ -67,7 +79,12 @@ export async function checkUnderFaults<Result>(
   subject: Subject<Result>,
   options: CheckOptions<Result> = {},
 ): Promise<CheckReport<Result>> {
-  const { kinds = wireFaults, concurrency = 8 } = options
+  checkNames(options, [...retryOptions, 'kinds', 'expected', 'concurrency'])
+  checkRetryOptions(options)
+  const { kinds = wireFaults, concurrency = 8, expected = 1 } = options
+  checkWhole('expected', expected, 0, Number.MAX_SAFE_INTEGER)
+  checkWhole('concurrency', concurrency, 1, Number.MAX_SAFE_INTEGER)
+  kinds.forEach(checkFaultKind)
   const places = await placesOf(subject, options)
   const todo = places.flatMap((place) => kinds.map((kind) => ({ ...place, kind }))).values()
   const faults: Fault[] = []
@@ -94,7 +111,10 @@ async function placesOf<Result>(
   const proxy = await startFaultProxy(subject.url)
   const opened = subject.open(proxy.url)
   try {
-    await retryUntilFinal(() => opened.call(key), options)
+    await untilFinal(() => opened.call(key), options)
+    if (proxy.messages.length === 0) {
+      throw invalid('nothing has come through the proxy: open must connect to the url it is given')
+    }
     const seen = { 'to server': 0, 'to client': 0 }
     return proxy.messages.flatMap(({ direction }) => {
       const message = (seen[direction] += 1)

@@ -1,6 +1,7 @@
-import { OncelyError } from '../errors.ts'
+import { checkWhole, invalid } from '../checks.ts'
 import type { Direction, WireMessage } from './messages.ts'
-import { type Link, startRelay } from './relay.ts'
+import type { Link } from './link.ts'
+import { startRelay } from './relay.ts'
 
 /**
  * What happens to a connection:
@@ -14,6 +15,7 @@ export type FaultKind = 'cut' | 'half-open' | 'stalled' | 'cancelled' | OwnFault
 
 /** A fault of one's own, such as the end of a backend, a process or a server. */
 export interface OwnFault {
+  /** For reports. */
   readonly name: string
   /**
    * Makes it happen. Meanwhile the message waits.
@@ -25,7 +27,9 @@ export interface OwnFault {
 
 /** Where a fault strikes, and what it is. */
 export interface Fault {
+  /** What it is. */
   readonly kind: FaultKind
+  /** Of the message at which it strikes. */
   readonly direction: Direction
   /** Which message of that direction, counted from 1 over all connections since the proxy started. */
   readonly message: number
@@ -67,7 +71,7 @@ export interface FaultProxy {
  */
 export async function startFaultProxy(url: string): Promise<FaultProxy> {
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new OncelyError('invalid_options', 'url must be one of a PostgreSQL server')
+    throw invalid('url must be that of a PostgreSQL server')
   }
   const messages: WireMessage[] = []
   const seen: Record<Direction, number> = { 'to server': 0, 'to client': 0 }
@@ -112,21 +116,20 @@ async function pass(message: WireMessage, link: Link, faults: readonly Fault[]):
 }
 
 function checkFault({ message, kind }: Fault): void {
-  if (!Number.isSafeInteger(message) || message < 1) {
-    throw new OncelyError('invalid_options', 'message must be a whole number from 1 on')
-  }
-  if (!isFaultKind(kind)) {
-    throw new OncelyError(
-      'invalid_options',
-      `kind must be one of ${wireFaults.join(', ')}, or { name, act }`,
-    )
-  }
+  checkWhole('message', message, 1, Number.MAX_SAFE_INTEGER)
+  checkFaultKind(kind)
 }
 
 /** What the proxy can do by itself. */
 export const wireFaults = ['cut', 'half-open', 'stalled', 'cancelled'] as const
 
-function isFaultKind(kind: unknown): kind is FaultKind {
-  if (typeof kind === 'string') return (wireFaults as readonly string[]).includes(kind)
-  return typeof (Object(kind) as Partial<OwnFault>).act === 'function'
+/** @throws OncelyError `invalid_options`. */
+export function checkFaultKind(kind: FaultKind): void {
+  const known = typeof kind === 'string' ? wireFaults.includes(kind) : isOwnFault(kind)
+  if (!known) throw invalid(`a fault is one of ${wireFaults.join(', ')}, or { name, act }`)
+}
+
+function isOwnFault(kind: unknown): boolean {
+  const { name, act } = Object(kind) as Partial<OwnFault>
+  return typeof name === 'string' && typeof act === 'function'
 }

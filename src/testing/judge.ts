@@ -1,6 +1,7 @@
 import { inspect, isDeepStrictEqual } from 'node:util'
 
-import { lastWordOf, type Reading, type ToldCall } from './retry-until-final.ts'
+import type { Reading } from './reading.ts'
+import { lastWordOf, type ToldCall } from './retry-until-final.ts'
 
 /**
  * What is wrong with what callers were told:
@@ -14,7 +15,9 @@ export type Wrong = 'lost' | 'duplicated' | 'misreported' | 'stuck'
 
 /** Something that is wrong, and why, in a sentence. */
 export interface Finding {
+  /** Which of the promises is broken. */
   readonly wrong: Wrong
+  /** By what. */
   readonly why: string
 }
 

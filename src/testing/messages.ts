@@ -6,9 +6,11 @@ export type Direction = 'to server' | 'to client'
  * (https://www.postgresql.org/docs/current/protocol-message-formats.html).
  */
 export interface WireMessage {
+  /** Who is to get it. */
   readonly direction: Direction
   /** Name of its type, such as `Parse` or `CommandComplete`; its letter where it has no name here. */
   readonly type: string
+  /** All of it, with its type and its length. */
   readonly bytes: Buffer
 }
 

@@ -1,25 +1,25 @@
 import { setTimeout } from 'node:timers/promises'
 
+import { checkMs, checkNames, checkWhole } from '../checks.ts'
 import { OncelyError } from '../errors.ts'
 import { OVER, within } from '../postgres/within.ts'
+import { readByKind, type Reading } from './reading.ts'
 
-/** What a caller makes of an answer: whether to ask again, and what it was told. */
-export interface Reading {
-  /**
-   * - `executed`: this very call took effect.
-   * - `again`: nothing is certain yet, so the same call is to be made again.
-   * - `unknown`: likewise, and this call may have taken effect.
-   * - `final`: any other last word, such as a replay or a refusal.
-   */
-  readonly says: 'executed' | 'again' | 'unknown' | 'final'
-  /** What every last word has to agree on, such as the value, or a body and its status. */
-  readonly answer?: unknown
-}
+/** What a caller is told in the end. */
+export type Told<Result> =
+  | {
+      /** What the call returned. */
+      readonly result: Result
+    }
+  | {
+      /** What it threw. */
+      readonly error: unknown
+    }
 
 /** One call, and what its caller was told. */
-export interface ToldCall<Result> {
-  /** Undefined while it is under way. */
-  readonly told: { readonly result: Result } | { readonly error: unknown } | undefined
+export interface ToldCall<Result = unknown> {
+  /** What it came to: its result, or what it threw; undefined while it is under way. */
+  readonly told: Told<Result> | undefined
   /** Whether the caller had no patience left and went on before it was told. */
   readonly givenUp: boolean
   /** Resolves when it has been told, also after it was given up. */
@@ -27,7 +27,7 @@ export interface ToldCall<Result> {
 }
 
 /** Options of `retryUntilFinal`. */
-export interface RetryOptions<Result> {
+export interface RetryOptions<Result = unknown> {
   /**
    * What the caller makes of an answer.
    *
@@ -63,7 +63,7 @@ export interface RetryOptions<Result> {
  *
  * @param call - the same each time: same scope, key and fingerprint.
  * @returns the calls in their order; the last one has the last word.
- * @throws OncelyError `deadline_exceeded` when no call had one; its cause is what the last one was told.
+ * @throws OncelyError `invalid_options`; `deadline_exceeded` when no call had one, whose cause is what the last one was told.
  *
  * @example
  * ```ts
@@ -74,6 +74,16 @@ export async function retryUntilFinal<Result>(
   call: () => Promise<Result>,
   options: RetryOptions<Result> = {},
 ): Promise<readonly ToldCall<Result>[]> {
+  checkNames(options, [...retryOptions, 'onRetry'])
+  checkRetryOptions(options)
+  return untilFinal(call, options)
+}
+
+/** The same for options that have been checked. */
+export async function untilFinal<Result>(
+  call: () => Promise<Result>,
+  options: RetryOptions<Result>,
+): Promise<readonly ToldCall<Result>[]> {
   const calls = await callUntilFinal(call, options)
   const last = calls.at(-1)
   if (last && lastWordOf(last, options.read ?? readByKind)) return calls
@@ -81,6 +91,22 @@ export async function retryUntilFinal<Result>(
     cause: last?.told,
   })
 }
+
+export const retryOptions = ['read', 'patienceMs', 'pauseMs', 'attempts'] as const
+
+/** @throws OncelyError `invalid_options`. */
+export function checkRetryOptions<Result>({
+  patienceMs = 0,
+  pauseMs = 0,
+  attempts = 1,
+}: RetryOptions<Result>): void {
+  checkMs('patienceMs', patienceMs, MAX_TIMER_MS, 0)
+  checkMs('pauseMs', pauseMs, MAX_TIMER_MS, 0)
+  checkWhole('attempts', attempts, 1, Number.MAX_SAFE_INTEGER)
+}
+
+/** A timer of Node's that is set for longer goes off at once. */
+const MAX_TIMER_MS = 2_147_483_647
 
 /** The same, which also returns calls of which none had a last word. */
 export async function callUntilFinal<Result>(
@@ -133,27 +159,6 @@ async function make<Result>(
 }
 
 interface MadeCall<Result> extends ToldCall<Result> {
-  told: ToldCall<Result>['told']
+  told: Told<Result> | undefined
   givenUp: boolean
-}
-
-/** The results of `withIdempotency`, or of anything that passes them on. */
-export function readByKind(result: unknown): Reading {
-  const { kind, value, refusal } = Object(result) as Record<string, unknown>
-  switch (kind) {
-    case 'executed':
-    case 'applied':
-      return { says: 'executed', answer: value }
-    case 'unknown':
-      return { says: 'unknown' }
-    case 'in_progress':
-    case 'quota_exceeded':
-      return { says: 'again' }
-    case 'replayed':
-      return { says: 'final', answer: value }
-    case 'rejected':
-      return { says: 'final', answer: refusal }
-    default:
-      return { says: 'final', answer: kind === undefined ? result : kind }
-  }
 }

@@ -35,17 +35,21 @@ export async function strikeEverywhere(ground: Ground, tally: Tally, selection: 
   }
 }
 
-/** At every message, the end of the calling process; one at a time. */
+/** At every message, the end of the calling process. */
 export async function killEverywhere(ground: Ground, tally: Tally, selection: Selection) {
   if (!'SIGKILL'.includes(selection.fault)) return
   await bundleCaller()
-  for (const scenario of selected(ground, selection)) {
-    if (!['first execution', 'joined'].includes(scenario.name)) continue
-    const { subject, killed } = killedCaller(scenario)
-    // Whoever starts a process has to have the patience for it.
-    const options = { ...patience, patienceMs: 10_000, concurrency: 1, kinds: [killed] }
-    tally.add(scenario.name, await checkUnderFaults(subject, options))
-  }
+  const killed = selected(ground, selection).filter(({ name }) =>
+    ['first execution', 'joined'].includes(name),
+  )
+  await Promise.all(
+    killed.map(async (scenario) => {
+      const { subject, killed } = killedCaller(scenario)
+      // Whoever starts a process has to have the patience for it.
+      const options = { ...patience, patienceMs: 10_000, concurrency: 1, kinds: [killed] }
+      tally.add(scenario.name, await checkUnderFaults(subject, options))
+    }),
+  )
 }
 
 /** At every message, the crash of the server; one at a time, on a server of its own. */

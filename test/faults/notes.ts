@@ -98,7 +98,7 @@ export async function checkNotes(
   db: Kysely<NotesDatabase>,
   runs: Runs,
   key: string,
-  calls: readonly ToldCall<unknown>[],
+  calls: readonly ToldCall[],
 ): Promise<Finding[]> {
   const { runs: written, records, events } = await left(db, key)
   const findings: Finding[] = []

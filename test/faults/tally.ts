@@ -13,7 +13,7 @@ export class Tally {
     {
       faults,
       problems,
-    }: { readonly faults: readonly Fault[]; readonly problems: readonly Problem<unknown>[] },
+    }: { readonly faults: readonly Fault[]; readonly problems: readonly Problem[] },
   ): void {
     const row = this.#places.get(scenario) ?? new Map<string, Set<string>>()
     this.#places.set(scenario, row)
@@ -66,7 +66,7 @@ const SHOWN = 3
 const sum = (a: number, b: number) => a + b
 const nameOf = (kind: Fault['kind']) => (typeof kind === 'string' ? kind : kind.name)
 
-function describe(scenario: string, { fault, wrong, why, calls }: Problem<unknown>): string {
+function describe(scenario: string, { fault, wrong, why, calls }: Problem): string {
   const { direction, message, side, kind } = fault
   const told = calls.map(({ told, givenUp }) => {
     const what = !told

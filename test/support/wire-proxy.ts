@@ -2,7 +2,8 @@ import { EventEmitter, once } from 'node:events'
 import { after, before } from 'node:test'
 
 import { statementOf, type WireMessage } from '../../src/testing/messages.ts'
-import { type Link, type Relay, startRelay } from '../../src/testing/relay.ts'
+import type { Link } from '../../src/testing/link.ts'
+import { type Relay, startRelay } from '../../src/testing/relay.ts'
 
 /**
  * What becomes of the next COMMIT, or another statement, and its answer:

@@ -1,0 +1,132 @@
+import { connect, type Socket } from 'node:net'
+
+import {
+  type BackendKey,
+  backendKeyOf,
+  cancelRequest,
+  type Direction,
+  MessageReader,
+  type WireMessage,
+} from './messages.ts'
+
+/** Is given each message of a connection, one after the other; what it does not pass is lost. */
+export type Handler = (message: WireMessage, link: Link) => void | Promise<void>
+
+/** One connection of a client, and the one to the server that belongs to it. */
+export class Link {
+  readonly closed: Promise<unknown>
+  readonly #sockets: Readonly<Record<Direction, Socket>>
+  readonly #target: URL
+  readonly #handle: Handler
+  #backend: BackendKey | undefined
+  #queue: Promise<void> = Promise.resolve()
+  #held: PromiseWithResolvers<undefined> | undefined
+  #deaf = false
+
+  constructor(client: Socket, target: URL, handle: Handler) {
+    this.#target = target
+    this.#handle = handle
+    const server = connectTo(target)
+    this.#sockets = { 'to client': client, 'to server': server }
+    this.closed = Promise.all([client, server].map((socket) => closing(socket)))
+    this.#relay(client, 'to server')
+    this.#relay(server, 'to client')
+  }
+
+  /** Process of the server at the other end, once it has said so. */
+  get pid(): number | undefined {
+    return this.#backend?.pid
+  }
+
+  /** Whether the client has closed its side, whatever the server knows of it. */
+  get isClientGone(): boolean {
+    return this.#sockets['to client'].closed
+  }
+
+  /** Closes both sides, behind what has been passed so far. */
+  cut(): void {
+    for (const socket of Object.values(this.#sockets)) socket.destroySoon()
+  }
+
+  /** Closes the client's side; the server does not notice. */
+  loseClient(): void {
+    this.#deaf = true
+    this.#sockets['to client'].destroySoon()
+  }
+
+  /** Passes nothing any more, in no direction, and neither side notices. */
+  goDeaf(): void {
+    this.#deaf = true
+  }
+
+  /** Passes a message on, or something else in its place. */
+  pass({ direction, bytes }: WireMessage, instead = bytes): void {
+    const socket = this.#sockets[direction]
+    if (socket.writable && !this.#deaf) socket.write(instead)
+  }
+
+  /** Passes nothing until it is released, and then all that has come meanwhile. */
+  async hold(): Promise<void> {
+    this.#held ??= Promise.withResolvers()
+    await this.#held.promise
+  }
+
+  /** Lets what is held go on. What has gone deaf is closed, since messages are missing. */
+  release(): void {
+    this.#held?.resolve(undefined)
+    this.#held = undefined
+    if (this.#deaf) this.cut()
+  }
+
+  /** As `pg_cancel_backend` does; resolves when the signal has been sent. */
+  async cancel(): Promise<void> {
+    if (!this.#backend) return
+    const socket = connectTo(this.#target)
+    const closed = closing(socket)
+    socket.resume().end(cancelRequest(this.#backend))
+    await closed
+  }
+
+  #relay(from: Socket, direction: Direction): void {
+    const to = this.#sockets[direction]
+    const reader = new MessageReader(direction)
+    const inTurn = (step: () => Promise<void> | void) => {
+      this.#queue = this.#queue.then(step).catch(() => {
+        this.cut()
+      })
+    }
+    from.on('data', (chunk) => {
+      for (const message of reader.read(chunk)) inTurn(() => this.#take(message))
+    })
+    from.on('close', () => {
+      inTurn(async () => {
+        await this.#held?.promise
+        if (!this.#deaf) to.destroySoon()
+      })
+    })
+  }
+
+  async #take(message: WireMessage): Promise<void> {
+    await this.#held?.promise
+    if (this.#deaf) return
+    if (message.type === 'SSLRequest' || message.type === 'GSSENCRequest') {
+      // In what is encrypted nothing could be told apart.
+      this.#sockets['to client'].write('N')
+      return
+    }
+    this.#backend ??= backendKeyOf(message)
+    if (message.type === 'CancelRequest') this.pass(message)
+    else await this.#handle(message, this)
+  }
+}
+
+function connectTo({ hostname, port }: URL): Socket {
+  return connect(Number(port || 5432), hostname)
+}
+
+function closing(socket: Socket): Promise<unknown> {
+  // Messages are written one by one, and none is to wait for the next.
+  socket.setNoDelay(true).unref()
+  socket.on('error', () => undefined)
+  return socket.closed ? Promise.resolve() : new Promise((resolve) => socket.once('close', resolve))
+}

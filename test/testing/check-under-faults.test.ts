@@ -1,0 +1,177 @@
+// Handlers that are wrong on purpose: a proof that finds nothing in them would prove nothing.
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+
+import { guardPool } from 'oncely/pg'
+import { type CheckOptions, checkUnderFaults, type Subject } from 'oncely/testing'
+import { Pool, type PoolClient } from 'pg'
+
+import { testDatabase } from '../support/database.ts'
+
+const database = testDatabase()
+const direct = database.pool()
+
+before(async () => {
+  await database.watcher.connection().execute(() => Promise.resolve())
+  await direct.query('create table effects (key text, told text)')
+  await direct.query('create table answers (key text primary key, told text)')
+})
+
+interface Answer {
+  readonly kind: 'executed' | 'replayed' | 'unknown' | 'in_progress'
+  readonly value?: string
+}
+
+const insert = 'insert into effects values ($1, $2)'
+
+function subject(
+  call: (client: PoolClient, key: string) => Promise<Answer>,
+  more: Partial<Subject<Answer>> = {},
+): Subject<Answer> {
+  return {
+    url: database.url,
+    open(url) {
+      const pool = guardPool(new Pool({ connectionString: url, max: 4 }))
+      return {
+        async call(key) {
+          const client = await pool.connect()
+          try {
+            return await call(client, key)
+          } finally {
+            client.release(true)
+          }
+        },
+        close: () => pool.end(),
+      }
+    },
+    async effects(key) {
+      const { rowCount } = await direct.query('select from effects where key = $1', [key])
+      return rowCount ?? 0
+    },
+    ...more,
+  }
+}
+
+const quick: CheckOptions<Answer> = { kinds: ['cut'], patienceMs: 2_000, pauseMs: 1, attempts: 20 }
+
+async function wrongs(call: (client: PoolClient, key: string) => Promise<Answer>) {
+  const { problems } = await checkUnderFaults(subject(call), quick)
+  return new Set(problems.map(({ wrong }) => wrong))
+}
+
+/** Keeps the promise by hand: claim, write and answer in one statement. */
+async function once(client: PoolClient, key: string): Promise<Answer> {
+  const { rowCount } = await client.query(
+    `with claimed as (insert into answers values ($1, 'done') on conflict do nothing returning key)
+     insert into effects select key, 'done' from claimed`,
+    [key],
+  )
+  return { kind: rowCount === 1 ? 'executed' : 'replayed', value: 'done' }
+}
+
+describe('checkUnderFaults', () => {
+  it('finds nothing in a call that is honest about what it does not know', async () => {
+    const honest = subject((client, key) =>
+      once(client, key).catch((): Answer => ({ kind: 'unknown' })),
+    )
+    const { faults, problems } = await checkUnderFaults(honest, quick)
+    deepStrictEqual(problems, [])
+    const places = faults.map((fault) => `${fault.side} ${fault.message} ${fault.direction}`)
+    strictEqual(new Set(places).size, places.length)
+    ok(faults.length > 50, String(faults.length))
+  })
+
+  it('finds that a write is told to have failed that is there', async () => {
+    deepStrictEqual(await wrongs(once), new Set(['misreported']))
+  })
+
+  it('finds that a retry takes effect again', async () => {
+    const found = await wrongs(async (client, key) => {
+      await client.query(insert, [key, 'done'])
+      return { kind: 'executed', value: 'done' }
+    })
+    ok(found.has('duplicated'))
+  })
+
+  it('finds that a retry is answered otherwise', async () => {
+    let answered = 0
+    const found = await wrongs(async (client, key) => ({
+      ...(await once(client, key).catch((): Answer => ({ kind: 'unknown' }))),
+      value: String((answered += 1)),
+    }))
+    deepStrictEqual(found, new Set(['misreported']))
+  })
+
+  it('finds that an answer is given for something that is not there', async () => {
+    const found = await wrongs(async (client, key) => {
+      await client.query('begin').catch(() => undefined)
+      await client.query(insert, [key, 'done']).catch(() => undefined)
+      await client.query('commit').catch(() => undefined)
+      return { kind: 'executed', value: 'done' }
+    })
+    ok(found.has('lost'))
+  })
+
+  it('finds that nobody ever has a last word', async () => {
+    let clean = true
+    const found = await wrongs((client, key) => {
+      const first = clean
+      clean = false
+      return first ? once(client, key) : Promise.resolve({ kind: 'in_progress' })
+    })
+    deepStrictEqual(found, new Set())
+  })
+
+  it('finds a call that does not end', async () => {
+    const forever = new Set<string>()
+    const hanging = subject(async (client, key) => {
+      const told = await once(client, key).catch(() => undefined)
+      if (told) return told
+      forever.add(key)
+      return new Promise<Answer>(() => undefined)
+    })
+    const { problems } = await checkUnderFaults(hanging, {
+      ...quick,
+      patienceMs: 50,
+      concurrency: 64,
+    })
+    ok(problems.some(({ wrong }) => wrong === 'stuck'))
+  })
+
+  it('asks for whatever else has to hold, and prepares for it', async () => {
+    const prepared = new Set<string>()
+    const strict = subject(
+      (client, key) => once(client, key).catch((): Answer => ({ kind: 'unknown' })),
+      {
+        prepare: (key) => Promise.resolve(prepared.add(key)),
+        check: (key, calls) =>
+          Promise.resolve([
+            { wrong: 'lost', why: `${String(prepared.has(key))} ${String(calls.length > 1)}` },
+          ]),
+      },
+    )
+    const { faults, problems } = await checkUnderFaults(strict, quick)
+    strictEqual(problems.length, faults.length)
+    deepStrictEqual(new Set(problems.map(({ why }) => why)), new Set(['true true']))
+  })
+
+  it('refuses to prove anything of a subject that does not come through the proxy', async () => {
+    const past = subject(once)
+    const call = checkUnderFaults({ ...past, open: () => past.open(database.url) })
+    await rejects(call, { code: 'invalid_options', message: /open must connect to the url/ })
+  })
+
+  it('refuses options that mean nothing', async () => {
+    for (const options of [
+      { kind: 'cut' },
+      { kinds: ['none'] },
+      { expected: -1 },
+      { concurrency: 0 },
+      { attempts: 0 },
+      { onRetry: () => undefined },
+    ]) {
+      const call = checkUnderFaults(subject(once), options as object)
+      await rejects(call, { code: 'invalid_options' }, JSON.stringify(options))
+    }
+  })
+})

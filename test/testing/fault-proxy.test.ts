@@ -1,0 +1,178 @@
+import { deepStrictEqual, ok, rejects, strictEqual, throws } from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+
+import { type Fault, type FaultKind, type FaultProxy, startFaultProxy } from 'oncely/testing'
+import { Client } from 'pg'
+
+import { beside, failureOf } from '../support/calls.ts'
+import { testDatabase } from '../support/database.ts'
+import { untilWaiting } from '../support/waiting.ts'
+
+const database = testDatabase()
+
+async function proxied(t: TestContext): Promise<{ proxy: FaultProxy; client: Client }> {
+  const proxy = await startFaultProxy(database.url)
+  const client = new Client({ connectionString: proxy.url, application_name: t.name })
+  client.on('error', () => undefined)
+  await client.connect()
+  t.after(async () => {
+    await proxy.close()
+    await client.end().catch(() => undefined)
+  })
+  return { proxy, client }
+}
+
+/** At the n-th message of a type, from now on. */
+function at(
+  proxy: FaultProxy,
+  direction: Fault['direction'],
+  ahead: number,
+  kind: FaultKind,
+  side: Fault['side'] = 'before',
+): Fault {
+  const seen = proxy.messages.filter((message) => message.direction === direction).length
+  return { kind, direction, message: seen + ahead, side }
+}
+
+const pidOf = async (client: Client) =>
+  (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid
+
+describe('startFaultProxy', () => {
+  it('passes everything on, and names each message', async (t) => {
+    const { proxy, client } = await proxied(t)
+    const before = proxy.messages.length
+    const { rows } = await client.query('select $1::int as one', [1])
+    deepStrictEqual(rows, [{ one: 1 }])
+    deepStrictEqual(
+      proxy.messages.slice(before).map(({ type }) => type),
+      [
+        ...['Parse', 'Bind', 'Describe', 'Execute', 'Sync'],
+        ...['ParseComplete', 'BindComplete', 'RowDescription', 'DataRow', 'CommandComplete'],
+        'ReadyForQuery',
+      ],
+    )
+    strictEqual(proxy.messages[0]?.type, 'StartupMessage')
+  })
+
+  it('tells a client that asks for TLS that there is none', async () => {
+    const proxy = await startFaultProxy(database.url)
+    const client = new Client({ connectionString: proxy.url, ssl: true })
+    await rejects(client.connect(), /does not support SSL/)
+    await proxy.close()
+  })
+
+  it('cut before a message: it never arrives', async (t) => {
+    const { proxy, client } = await proxied(t)
+    await client.query('create temp table if not exists unused (n int)')
+    const struck = proxy.inject(at(proxy, 'to server', 1, 'cut'))
+    strictEqual(struck(), false)
+    await failureOf(client.query('select 1'))
+    strictEqual(struck(), true)
+    strictEqual(proxy.messages.at(-1)?.type, 'Query')
+  })
+
+  it('cut after a message: it arrives', async (t) => {
+    const { proxy, client } = await proxied(t)
+    await database.pool().query('create table arrived (n int)')
+    proxy.inject(at(proxy, 'to server', 1, 'cut', 'after'))
+    await failureOf(client.query('insert into arrived values (1)'))
+    // Its locks go with the transaction, which has committed then.
+    const { rows } = await database.pool().query('lock arrived; select n from arrived').then(last)
+    deepStrictEqual(rows, [{ n: 1 }])
+  })
+
+  it('stalled: nothing passes until it is released, and then all of it', async (t) => {
+    const { proxy, client } = await proxied(t)
+    proxy.inject(at(proxy, 'to server', 1, 'stalled'))
+    let answered = false
+    const answer = client.query('select 1').then(() => (answered = true))
+    const other = new Client({ connectionString: proxy.url })
+    await other.connect()
+    await other.query('select 1')
+    await other.end()
+    strictEqual(answered, false)
+    proxy.release()
+    strictEqual(await answer, true)
+  })
+
+  it('half-open: neither side notices until it is released', async (t) => {
+    const { proxy, client } = await proxied(t)
+    const pid = await pidOf(client)
+    proxy.inject(at(proxy, 'to server', 1, 'half-open'))
+    const answer = beside(client.query('select 1'))
+    const { rows } = await database
+      .pool()
+      .query<{ state: string }>('select state from pg_stat_activity where pid = $1', [pid])
+    deepStrictEqual(rows, [{ state: 'idle' }])
+    proxy.release()
+    await failureOf(answer)
+  })
+
+  it('cancelled: what the backend is doing ends by 57014, and the connection stays', async (t) => {
+    const { proxy, client } = await proxied(t)
+    const holder = await database.pool().connect()
+    await holder.query('begin; select pg_advisory_xact_lock(1)')
+    // The answer to the first of two statements is held back until the second one waits.
+    proxy.inject(
+      at(proxy, 'to client', 1, {
+        name: 'wait',
+        act: () => untilWaiting(database.watcher, t.name),
+      }),
+    )
+    proxy.inject(at(proxy, 'to client', 1, 'cancelled', 'after'))
+    const failure = await failureOf(client.query('select 1; select pg_advisory_xact_lock(1)'))
+    strictEqual((failure as { code: string }).code, '57014')
+    await holder.query('rollback')
+    holder.release()
+    ok(await pidOf(client))
+  })
+
+  it('one of your own is given the process of the backend, and holds the message meanwhile', async (t) => {
+    const { proxy, client } = await proxied(t)
+    const pid = await pidOf(client)
+    const given: unknown[] = []
+    const own = {
+      name: 'own',
+      act(backend: number | undefined) {
+        given.push(backend, proxy.messages.at(-1)?.type)
+        return Promise.resolve()
+      },
+    }
+    const struck = proxy.inject(at(proxy, 'to client', 1, own))
+    await client.query('select 1')
+    deepStrictEqual(given, [pid, 'RowDescription'])
+    strictEqual(struck(), true)
+    await client.query('select 1')
+    strictEqual(given.length, 2)
+  })
+
+  it('one of your own that fails cuts the connection', async (t) => {
+    const { proxy, client } = await proxied(t)
+    const own = { name: 'own', act: () => Promise.reject(new Error('cannot')) }
+    proxy.inject(at(proxy, 'to client', 1, own))
+    await failureOf(client.query('select 1'))
+  })
+
+  it('refuses what is no server and what is no fault', async () => {
+    for (const url of ['', 'http://127.0.0.1', 'postgres://[']) {
+      await rejects(startFaultProxy(url), { code: 'invalid_options' }, url)
+    }
+    const proxy = await startFaultProxy(database.url)
+    const place = { direction: 'to server', message: 1, side: 'before' } as const
+    for (const fault of [
+      { ...place, kind: 'none' },
+      { ...place, kind: { name: 'x' } },
+      { ...place, kind: 'cut', message: 0 },
+      { ...place, kind: 'cut', message: 1.5 },
+      { ...place, kind: 'cut', direction: 'up' },
+      { ...place, kind: 'cut', side: 'beside' },
+    ]) {
+      throws(() => proxy.inject(fault as Fault), { code: 'invalid_options' }, JSON.stringify(fault))
+    }
+    await proxy.close()
+  })
+})
+
+function last<Answer>(answers: Answer): Answer {
+  return (Array.isArray(answers) ? answers.at(-1) : answers) as Answer
+}
