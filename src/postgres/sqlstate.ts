@@ -76,8 +76,10 @@ function serverError(error: unknown): ServerError | undefined {
   let current = error
   for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
     if (typeof current !== 'object' || current === null) return undefined
-    const { code, severity, constraint, table } = current as Record<string, unknown>
+    const { code, severity, ...names } = current as Record<string, unknown>
     if (typeof severity === 'string' && typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) {
+      // node-postgres and PGlite name the fields of the protocol so, and postgres.js otherwise.
+      const { constraint = names['constraint_name'], table = names['table_name'] } = names
       return { code, severity, constraint, table }
     }
     current = (current as { cause?: unknown }).cause
