@@ -130,6 +130,8 @@ function settingsFor(server: URL, port: number, options: PgBouncerOptions): stri
     '[databases]',
     `* = host=${server.hostname} port=${server.port || 5432}`,
     '[pgbouncer]',
+    // Newer versions ask for TLS first, which what stands between them and the server cannot read.
+    'server_tls_sslmode = disable',
     'pool_mode = transaction',
     'listen_addr = 127.0.0.1',
     `listen_port = ${port}`,

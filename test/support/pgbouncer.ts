@@ -19,22 +19,26 @@ export interface PgBouncer {
   readonly untilQueued: (count: number) => Promise<void>
 }
 
-/** To be called at the top of a test file, behind `testDatabase`. */
-export function pgBouncer(url: string, options: PgBouncerOptions): PgBouncer {
-  const database = new URL(url).pathname.slice(1)
+/**
+ * To be called at the top of a test file, behind `testDatabase`; inside of a `describe` for a way to the
+ * database that is there inside of tests, and not before.
+ */
+export function pgBouncer(way: string | (() => string), options: PgBouncerOptions): PgBouncer {
+  const url = () => (typeof way === 'string' ? way : way())
+  const database = () => new URL(url()).pathname.slice(1)
   let running: RunningPgBouncer | undefined
   const through = (name: string) => {
     if (!running) throw new Error('the PgBouncer is there inside of tests, and not before')
     return urlOf(running.url, name)
   }
   before(async () => {
-    running = await startPgBouncer(url, options)
+    running = await startPgBouncer(url(), options)
   })
   after(() => running?.stop())
   return {
-    url: () => through(database),
+    url: () => through(database()),
     urlOf: through,
-    untilQueued: (count) => untilQueued(through('pgbouncer'), database, count),
+    untilQueued: (count) => untilQueued(through('pgbouncer'), database(), count),
   }
 }
 

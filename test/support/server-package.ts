@@ -1,7 +1,15 @@
 // The npm packages that PostgreSQL of other majors comes in; this project depends on that of 18 alone.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** Exact ones: all are prereleases, of which no range chooses. */
@@ -38,6 +46,9 @@ export async function installServer(
   if (versionIn(join(installed, name)) === version) return installed
   mkdirSync(dirname(folder), { recursive: true })
   const place = mkdtempSync(`${folder}-`)
+  // npm warns of a script that the project does not speak of.
+  const manifest = { private: true, allowScripts: { [name]: true } }
+  writeFileSync(join(place, 'package.json'), JSON.stringify(manifest))
   try {
     const options = ['--no-save', '--no-audit', '--no-fund', '--no-package-lock']
     const npm = spawn('npm', ['install', '--prefix', place, ...options, `${name}@${version}`], {
