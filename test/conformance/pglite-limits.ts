@@ -63,6 +63,12 @@ export function pgliteLimits(db: Kysely<NotesDatabase>): void {
     strictEqual((await call('read only')).kind, 'executed')
   })
 
+  it('is interrupted by no time-out of the server', async () => {
+    await sql`set statement_timeout = 1`.execute(db)
+    await sql`select pg_sleep(0.05)`.execute(db)
+    await sql`reset statement_timeout`.execute(db)
+  })
+
   it('has no streams', async () => {
     const streaming = idempotency.withIdempotency(scope, 'stream', one, async (tx) => {
       for await (const _ of tx.selectFrom('notes').selectAll().stream()) return

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { createIdempotency } from 'oncely'
 import { oncelyDialect } from 'oncely/pg'
 
@@ -49,6 +49,23 @@ const pidOf = async (db: Kysely<NotesDatabase>) => {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)
   return rows[0]?.pid
 }
+
+describe('the dialect of postgres.js', () => {
+  it("does not see that a COMMIT of the host's own was answered by ROLLBACK, which a call has no need of", async (t) => {
+    const { db, pool } = postgresJsHost(database.url)
+    t.after(() => pool.end())
+    const key = 'aborted'
+    const swallow = async (tx: Transaction<NotesDatabase>) => {
+      await tx.insertInto('notes').values({ key, body: 'note' }).execute()
+      await failureOf(sql`select 1 / 0`.execute(tx))
+      return 'as if committed'
+    }
+    strictEqual(await db.transaction().execute(swallow), 'as if committed')
+    const call = createIdempotency(db).withIdempotency(scope, key, one, swallow)
+    strictEqual(((await failureOf(call)) as { code?: unknown }).code, '22012')
+    deepStrictEqual(await host.left(key), nothing)
+  })
+})
 
 for (const name of ['plain', 'oncelyDialect'] as const) {
   describe(`a connection of postgres.js that is lost, ${name}`, () => {
