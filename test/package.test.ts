@@ -98,6 +98,7 @@ describe('the package as it is built and packed', () => {
       'LICENSE',
       'README.md',
       'docs/choosing.md',
+      'docs/drivers.md',
       'docs/errors.md',
       'package.json',
     ])
