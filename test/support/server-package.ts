@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -46,6 +47,8 @@ export async function installServer(
   if (versionIn(join(installed, name)) === version) return installed
   mkdirSync(dirname(folder), { recursive: true })
   const place = mkdtempSync(`${folder}-`)
+  // The server's user is another one, for whom all of it would have to be copied at each start.
+  chmodSync(place, 0o755)
   // npm warns of a script that the project does not speak of.
   const manifest = { private: true, allowScripts: { [name]: true } }
   writeFileSync(join(place, 'package.json'), JSON.stringify(manifest))
