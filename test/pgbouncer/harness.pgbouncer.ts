@@ -36,7 +36,9 @@ describe('a PgBouncer of our own', { timeout: 60_000 }, () => {
     const script = `
       import { startPgBouncer } from ${JSON.stringify(pathToFileURL(module).href)}
       const { folder } = await startPgBouncer(${JSON.stringify(database.url)}, { poolSize: 1 })
-      console.log(folder)`
+      console.log(folder)
+      // A PgBouncer keeps no process: this one would end by itself, and not be killed.
+      setInterval(() => undefined, 60_000)`
     const args = ['--import', 'tsx', '--input-type=module', '-e', script]
     const owner = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'inherit'],
