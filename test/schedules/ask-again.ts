@@ -1,0 +1,51 @@
+import { Caller, type Told } from './caller.ts'
+import type { Flow } from './flow.ts'
+import { runOf, show } from './history.ts'
+import type { PrintName } from './prints.ts'
+import { type CallerRole, type Company, sightOf } from './scenario.ts'
+import { shown } from './truth.ts'
+import type { Left, SeenRecord } from './watcher.ts'
+
+/**
+ * Asks again behind a schedule, with either fingerprint: what was committed decides every answer, and
+ * only where nothing was does the first one execute.
+ *
+ * @returns what was answered wrongly.
+ */
+export async function askAgain(
+  flow: Flow,
+  key: string,
+  company: Company,
+  left: Pick<Left, 'rows' | 'records'>,
+): Promise<string[]> {
+  const problems: string[] = []
+  let before = left
+  for (const print of ['one', 'other'] as const) {
+    const role: CallerRole = { print, does: 'writes', waits: true }
+    const caller = new Caller(`asked with ${print} `, role, flow.asker, company.options)
+    const told = await caller.call(key)
+    const [record] = before.records
+    const right = rightAnswer(record, print, `${caller.name}1`)
+    if (told.kind !== right.kind || told.run !== right.run || told.replayed !== right.replayed) {
+      const wrong = `${shown(told)} and not ${shown(right)}`
+      problems.push(`asked again with '${print}', ${show(record)} answered ${wrong}`)
+    }
+    const after = await flow.watcher.left(key, sightOf(company))
+    const expected = before.rows.length + (right.kind === 'executed' ? 1 : 0)
+    if (after.rows.length !== expected || after.records.length !== 1) {
+      problems.push(`asked again with '${print}', there are ${after.rows.length} rows`)
+    }
+    before = after
+  }
+  return problems
+}
+
+function rightAnswer(record: SeenRecord | undefined, print: PrintName, run: string): Told {
+  if (!record) return { kind: 'executed', run }
+  if (record.print !== print) return { kind: 'conflict' }
+  const stored = runOf(record)
+  if (record.due || stored === undefined) return { kind: 'expired' }
+  return record.state === 'rejected'
+    ? { kind: 'rejected', run: stored, replayed: true }
+    : { kind: 'replayed', run: stored }
+}

@@ -1,0 +1,53 @@
+import type { Explored } from './depth-first.ts'
+import { EVERY_STATEMENT } from './scenario.ts'
+
+/** One line a scenario, in columns. */
+export function tableOf(explored: readonly Explored[]): string {
+  const rows = explored.map(({ scenario, schedules, waits, outcomes }) => [
+    scenario.name,
+    String(schedules),
+    String(waits),
+    String(outcomes.size),
+  ])
+  const table = [['scenario', 'schedules', 'with a wait', 'outcomes'], ...rows]
+  const widths = [0, 1, 2, 3].map((column) =>
+    Math.max(...table.map((row) => row[column]?.length ?? 0)),
+  )
+  return table
+    .map((row) =>
+      row
+        .map((cell, column) => {
+          const width = widths[column] ?? 0
+          return column === 0 ? cell.padEnd(width) : cell.padStart(width)
+        })
+        .join('  '),
+    )
+    .join('\n')
+}
+
+/** A schedule that violated something, to be read from top to bottom. */
+export function violationsOf(explored: readonly Explored[]): readonly string[] {
+  return explored.flatMap(({ scenario, violation }) => {
+    if (!violation) return []
+    const { problems, trace, outcome } = violation
+    const wrong = problems.map((problem) => `  - ${problem}`).join('\n')
+    return [`${scenario.name}:\n${trace.toString()}\n${outcome ?? ''}\nviolated:\n${wrong}`]
+  })
+}
+
+/** Where the schedules without the reduction have come to something else than those with it. */
+export function hiddenByReduction(explored: readonly Explored[]): readonly string[] {
+  // Where something was violated, not all were run.
+  const whole = explored.filter(({ violation }) => !violation)
+  const byName = new Map(whole.map((one) => [one.scenario.name, one.outcomes]))
+  return [...byName].flatMap(([name, outcomes]) => {
+    const every = byName.get(name + EVERY_STATEMENT)
+    if (!every || isSame(outcomes, every)) return []
+    const list = (set: ReadonlySet<string>) => [...set].map((one) => `  ${one}`).join('\n')
+    return [`${name}: reduced\n${list(outcomes)}\nby every statement\n${list(every)}`]
+  })
+}
+
+function isSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return one.size === other.size && [...one].every((outcome) => other.has(outcome))
+}
