@@ -136,10 +136,12 @@ async function problemsOf<Result>(
   const key = randomUUID()
   await subject.prepare?.(key)
   const before = await subject.effects(key)
-  const { struck, calls, closed } = await underFault(subject, fault, key, options)
+  const { struck, calls, found, closed } = await underFault(subject, fault, key, options)
   if (!struck) return undefined
-  const found = await subject.effects(key)
   const findings = judge(calls, read, { before, found, expected })
+  if ((await subject.effects(key)) !== found) {
+    findings.push({ wrong: 'duplicated', why: 'behind the last word it took effect again' })
+  }
   if (!closed) findings.push({ wrong: 'stuck', why: 'the pool could not be closed' })
   findings.push(...((await subject.check?.(key, calls)) ?? []))
   return findings.map((finding) => ({ ...finding, fault, key, calls }))

@@ -115,7 +115,11 @@ async function pass(message: WireMessage, link: Link, faults: readonly Fault[]):
   await strike('after')
 }
 
-function checkFault({ message, kind }: Fault): void {
+function checkFault({ direction, message, side, kind }: Fault): void {
+  if (!['to server', 'to client'].includes(direction)) {
+    throw invalid("direction must be 'to server' or 'to client'")
+  }
+  if (!['before', 'after'].includes(side)) throw invalid("side must be 'before' or 'after'")
   checkWhole('message', message, 1, Number.MAX_SAFE_INTEGER)
   checkFaultKind(kind)
 }

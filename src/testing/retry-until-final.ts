@@ -92,6 +92,8 @@ export async function untilFinal<Result>(
   })
 }
 
+export const PATIENCE_MS = 1_000
+
 export const retryOptions = ['read', 'patienceMs', 'pauseMs', 'attempts'] as const
 
 /** @throws OncelyError `invalid_options`. */
@@ -113,7 +115,13 @@ export async function callUntilFinal<Result>(
   call: () => Promise<Result>,
   options: RetryOptions<Result>,
 ): Promise<readonly ToldCall<Result>[]> {
-  const { read = readByKind, patienceMs = 1_000, pauseMs = 20, attempts = 200, onRetry } = options
+  const {
+    read = readByKind,
+    patienceMs = PATIENCE_MS,
+    pauseMs = 20,
+    attempts = 200,
+    onRetry,
+  } = options
   const calls: ToldCall<Result>[] = []
   while (calls.length < attempts) {
     if (calls.length > 0) {

@@ -1,20 +1,28 @@
 import { OVER, within } from '../postgres/within.ts'
 import { type Fault, startFaultProxy } from './fault-proxy.ts'
-import { callUntilFinal, type RetryOptions, type ToldCall } from './retry-until-final.ts'
+import {
+  callUntilFinal,
+  PATIENCE_MS,
+  type RetryOptions,
+  type ToldCall,
+} from './retry-until-final.ts'
 import type { Subject } from './subject.ts'
 
 /** What became of one intent. */
 interface Outcome<Result> {
   /** Whether the fault struck. */
   readonly struck: boolean
+  /** Until one had a last word, and then again. */
   readonly calls: readonly ToldCall<Result>[]
+  /** How often the business had taken effect by the last word. */
+  readonly found: number
   /** Whether the pool could be closed. */
   readonly closed: boolean
 }
 
 /** Lets one fault strike at a call, and retries until a call has a last word. */
 export async function underFault<Result>(
-  subject: Pick<Subject<Result>, 'url' | 'open'>,
+  subject: Pick<Subject<Result>, 'url' | 'open' | 'effects'>,
   fault: Fault,
   key: string,
   options: RetryOptions<Result>,
@@ -29,12 +37,14 @@ export async function underFault<Result>(
   }
   const retried = await callUntilFinal(call, { ...options, onRetry })
   proxy.release()
-  await within(PATIENCE_MS, Promise.all(retried.map(({ ended }) => ended)))
+  const endMs = PATIENCES * (options.patienceMs ?? PATIENCE_MS)
+  await within(endMs, Promise.all(retried.map(({ ended }) => ended)))
+  const found = await subject.effects(key)
   // Whatever has struck, the pool is as good as before.
   const again = await callUntilFinal(call, options)
-  const closed = await within(PATIENCE_MS, opened.close())
+  const closed = await within(endMs, opened.close())
   await proxy.close()
-  return { struck: struck(), calls: [...retried, ...again], closed: closed !== OVER }
+  return { struck: struck(), calls: [...retried, ...again], found, closed: closed !== OVER }
 }
 
 /** The first retry meets a call that is held up, the second one that has gone on. */
@@ -44,5 +54,5 @@ const RETRIES_MEET_STALLED = 1
  * PostgreSQL itself does so where it waits for a statement, and not between Execute and Sync.
  */
 const RETRIES_MEET_HALF_OPEN = 30
-/** For what would have to be over at once. */
-const PATIENCE_MS = 10_000
+/** What is not over behind so many patiences of the caller never will be. */
+const PATIENCES = 10

@@ -90,11 +90,11 @@ async function round(ground: Ground, callers: readonly (readonly Errand[])[]) {
   return { faults, problems }
 }
 
-function run({ url }: Ground, { key, plan, fault }: Errand, runs: Runs) {
+function run(ground: Ground, { key, plan, fault }: Errand, runs: Runs) {
   const { host, call } = plans[plan]
   const open = (through: string) => {
     const db = connect(through, host)
     return { call: (key: string) => call(db, key, runs), close: () => db.destroy() }
   }
-  return underFault({ url, open }, fault, key, patience)
+  return underFault({ ...ground, open }, fault, key, patience)
 }

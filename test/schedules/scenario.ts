@@ -71,6 +71,7 @@ const companies: readonly Company[] = [
     pairs: [
       'same fingerprint',
       'other fingerprint',
+      'first throws',
       'first rejects',
       'second does not wait',
       'second joins',
@@ -95,7 +96,13 @@ const companies: readonly Company[] = [
     janitor: 'purges',
     before: { state: 'expired', forMs: 10 * tombstoneWindowMs },
     options: { tombstoneWindowMs },
-    pairs: ['same fingerprint', 'first rejects', 'second does not wait'],
+    pairs: [
+      'same fingerprint',
+      'other fingerprint',
+      'first throws',
+      'first rejects',
+      'second does not wait',
+    ],
   },
 ]
 

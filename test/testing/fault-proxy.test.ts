@@ -12,7 +12,7 @@ const database = testDatabase()
 
 async function proxied(t: TestContext): Promise<{ proxy: FaultProxy; client: Client }> {
   const proxy = await startFaultProxy(database.url)
-  const client = new Client({ connectionString: proxy.url, application_name: t.name })
+  const client = new Client({ connectionString: proxy.url, application_name: 'proxied' })
   client.on('error', () => undefined)
   await client.connect()
   t.after(async () => {
@@ -112,15 +112,10 @@ describe('startFaultProxy', () => {
     const { proxy, client } = await proxied(t)
     const holder = await database.pool().connect()
     await holder.query('begin; select pg_advisory_xact_lock(1)')
-    // The answer to the first of two statements is held back until the second one waits.
-    proxy.inject(
-      at(proxy, 'to client', 1, {
-        name: 'wait',
-        act: () => untilWaiting(database.watcher, t.name),
-      }),
-    )
-    proxy.inject(at(proxy, 'to client', 1, 'cancelled', 'after'))
-    const failure = await failureOf(client.query('select 1; select pg_advisory_xact_lock(1)'))
+    const waiting = { name: 'waiting', act: () => untilWaiting(database.watcher, 'proxied') }
+    proxy.inject(at(proxy, 'to server', 1, waiting, 'after'))
+    proxy.inject(at(proxy, 'to server', 1, 'cancelled', 'after'))
+    const failure = await failureOf(client.query('select pg_advisory_xact_lock(1)'))
     strictEqual((failure as { code: string }).code, '57014')
     await holder.query('rollback')
     holder.release()
