@@ -100,6 +100,7 @@ describe('the package as it is built and packed', () => {
       'docs/choosing.md',
       'docs/drivers.md',
       'docs/errors.md',
+      'docs/guarantees.md',
       'package.json',
     ])
   })

@@ -8,29 +8,30 @@ import type { OrdersDatabase } from './order.ts'
 import { placeOrder } from './place-order.ts'
 
 /** Places an order under each fault that its connection can have. */
-export async function provePlaceOrder(url: string, options: CheckOptions = {}) {
+export async function provePlaceOrder(url: string, options?: CheckOptions) {
   const direct = connect(url)
-  const report = await checkUnderFaults(
-    {
-      url,
-      open(proxied) {
-        const db = connect(proxied)
-        const idempotency = createIdempotency(db, hasty)
-        return {
-          call: (key) => placeOrder(idempotency, alice, key, tea(key)),
-          close: () => db.destroy(),
-        }
-      },
-      async effects(key) {
-        const placed = direct.selectFrom('orders').where('idempotency_key', '=', key)
-        return (await placed.select('order_number').execute()).length
-      },
-    },
-    options,
-  )
-  await direct.destroy()
-  return report
+  try {
+    return await checkUnderFaults(placing(url, direct), options)
+  } finally {
+    await direct.destroy()
+  }
 }
+
+const placing = (url: string, direct: Kysely<OrdersDatabase>) => ({
+  url,
+  open(proxied: string) {
+    const db = connect(proxied)
+    const idempotency = createIdempotency(db, hasty)
+    return {
+      call: (key: string) => placeOrder(idempotency, alice, key, tea(key)),
+      close: () => db.destroy(),
+    }
+  },
+  async effects(key: string) {
+    const placed = direct.selectFrom('orders').where('idempotency_key', '=', key)
+    return (await placed.select('order_number').execute()).length
+  },
+})
 
 const alice = { tenant: 'acme', actor: 'alice' }
 const tea = (key: string) => ({ orderNumber: key.toUpperCase(), sku: 'TEA', amountMinor: 1_999 })

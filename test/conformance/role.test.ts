@@ -18,7 +18,7 @@ const role = `oncely_role_${randomBytes(4).toString('hex')}`
 const settings = {
   default_transaction_isolation: 'serializable',
   default_transaction_read_only: 'on',
-  statement_timeout: '2s',
+  statement_timeout: '1s',
   idle_in_transaction_session_timeout: '4s',
   lock_timeout: '7s',
 }
