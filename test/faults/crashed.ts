@@ -9,7 +9,7 @@ export async function crashingGround(): Promise<{
   readonly crash: FaultKind
 }> {
   const server = await startEmbeddedServer(undefined, { wal_writer_delay: '10s' })
-  const ground = await makeGround(server.url)
+  const ground = await makeGround(server.url, 'crashed')
   return {
     crash: {
       name: 'crash',

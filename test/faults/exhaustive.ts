@@ -17,6 +17,8 @@ export interface Selection {
 /** Less than that of any caller, since so many of them wait. */
 export const patience: CheckOptions<Answer> = { patienceMs: 300, pauseMs: 10, concurrency: 16 }
 
+export const faultNames = 'cut half-open stalled cancelled terminated SIGKILL crash'.split(' ')
+
 /** What can become of a connection. */
 export function wireKinds({ db }: Ground): readonly FaultKind[] {
   const terminated: FaultKind = {

@@ -13,9 +13,8 @@ export interface Ground {
   close(): Promise<void>
 }
 
-/** Makes a database on a server, which goes again with `close`. */
-export async function makeGround(server: string): Promise<Ground> {
-  const name = `oncely_faults_${process.pid}_${Date.now().toString(36)}`
+/** Makes a database of that name on a server, which goes again with `close`. */
+export async function makeGround(server: string, name: string): Promise<Ground> {
   await onServer(server, `create database ${name}`)
   const url = urlOf(server, name)
   const db = connect(url, 'plain', 16)

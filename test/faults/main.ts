@@ -2,51 +2,63 @@
 // compares what callers were told with what is there; then for a while at several callers at once.
 // `-- --scenario TEXT --fault TEXT` tries only those whose names contain the texts;
 // `-- --soak --seed N --minutes N` draws faults for several callers and keys at once, and no others.
-import { randomInt } from 'node:crypto'
-import { parseArgs } from 'node:util'
-
+import { isOncelyError } from '../../src/errors.ts'
+import { checkConnection } from '../../src/postgres/server.ts'
 import { startTestServer } from '../support/database-server.ts'
+import { startTestRun } from '../support/test-run.ts'
+import { type Arguments, readArguments } from './arguments.ts'
 import { crashEverywhere, killEverywhere, strikeEverywhere } from './exhaustive.ts'
 import { type Ground, makeGround } from './ground.ts'
 import { soak } from './soak.ts'
 import { Tally } from './tally.ts'
 
-const { values: options } = parseArgs({
-  options: {
-    scenario: { type: 'string', default: '' },
-    fault: { type: 'string', default: '' },
-    soak: { type: 'boolean', default: false },
-    seed: { type: 'string', default: String(randomInt(2 ** 31)) },
-    minutes: { type: 'string', default: '0.25' },
-  },
-})
-const [seed, minutes] = [Number(options.seed), Number(options.minutes)]
-if (!Number.isSafeInteger(seed) || !(minutes > 0)) {
-  throw new Error('--seed is a whole number, and --minutes one above 0')
+const interrupted = Promise.withResolvers<'interrupted'>()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  // What was started is still to be put away, whenever the signal comes.
+  process.on(signal, () => {
+    interrupted.resolve('interrupted')
+  })
 }
 
-const tally = new Tally()
-
-async function strike(ground: Ground): Promise<void> {
-  if (!options.soak) {
+async function strike(ground: Ground, tally: Tally, given: Arguments): Promise<void> {
+  if (!given.soak) {
     await Promise.all([
-      strikeEverywhere(ground, tally, options),
-      killEverywhere(ground, tally, options),
-      crashEverywhere(tally, options),
+      strikeEverywhere(ground, tally, given),
+      killEverywhere(ground, tally, given),
+      crashEverywhere(tally, given),
     ])
   }
-  const selected = options.scenario || options.fault
-  if (options.soak || !selected) await soak(ground, tally, { seed, minutes })
+  if (given.soak || given.all) await soak(ground, tally, given)
 }
 
-const from = performance.now()
-const server = await startTestServer()
-try {
-  const ground = await makeGround(server.url)
-  await strike(ground).finally(() => ground.close())
-} finally {
-  await server.stop()
+async function main(given: Arguments): Promise<boolean> {
+  const tally = new Tally()
+  const from = performance.now()
+  const server = await startTestServer()
+  try {
+    await checkConnection(server.url)
+    const run = await startTestRun(server.url)
+    try {
+      const ground = await makeGround(server.url, `${run.env.ONCELY_TEST_RUN}_faults`)
+      const struck = strike(ground, tally, given).finally(() => ground.close())
+      if ((await Promise.race([struck, interrupted.promise])) === 'interrupted') return false
+    } finally {
+      await run.end()
+    }
+  } finally {
+    await server.stop()
+  }
+  console.log(tally.table())
+  const seconds = Math.round((performance.now() - from) / 1_000)
+  console.log(`${tally.verdict} (seed ${given.seed}, ${seconds} s)`)
+  return tally.faults > 0 && tally.problems === 0
 }
-console.log(tally.table())
-console.log(`${tally.verdict} (seed ${seed}, ${Math.round((performance.now() - from) / 1_000)} s)`)
-if (tally.faults === 0 || tally.problems > 0) process.exitCode = 1
+
+try {
+  // Interrupted, what is still under way has lost its server, and nobody waits for it.
+  if (!(await main(readArguments(process.argv.slice(2))))) process.exit(1)
+} catch (error) {
+  if (!isOncelyError(error) && !(error instanceof TypeError)) throw error
+  console.error(error.message)
+  process.exitCode = 1
+}

@@ -13,6 +13,8 @@ export interface Scenario {
   readonly expected: 0 | 1
 }
 
+export const scenarioNames: readonly string[] = [...Object.keys(plans), 'sweep']
+
 export function scenariosOn(ground: Ground): Scenario[] {
   const planned = Object.entries(plans).map(([name, plan]) => ({
     name,

@@ -1,0 +1,41 @@
+import { randomInt } from 'node:crypto'
+import { parseArgs } from 'node:util'
+
+import { faultNames, type Selection } from './exhaustive.ts'
+import { scenarioNames } from './scenarios.ts'
+
+/** What the proof is asked for. */
+export interface Arguments extends Selection {
+  /** Whether nothing is left out. */
+  readonly all: boolean
+  readonly soak: boolean
+  readonly seed: number
+  readonly minutes: number
+}
+
+const options = {
+  scenario: { type: 'string', default: '' },
+  fault: { type: 'string', default: '' },
+  soak: { type: 'boolean', default: false },
+  seed: { type: 'string', default: String(randomInt(2 ** 31)) },
+  minutes: { type: 'string', default: '0.25' },
+} as const
+
+/** @throws with what is wrong with them. */
+export function readArguments(args: readonly string[]): Arguments {
+  const { values } = parseArgs({ args: [...args], options })
+  const { scenario, fault, soak } = values
+  const [seed, minutes] = [Number(values.seed), Number(values.minutes)]
+  if (!Number.isSafeInteger(seed) || values.seed.trim() === '') {
+    throw new TypeError('--seed is a whole number')
+  }
+  if (!(minutes > 0 && minutes < Infinity)) throw new TypeError('--minutes is a number above 0')
+  refuseUnknown('scenario', scenario, scenarioNames)
+  refuseUnknown('fault', fault, faultNames)
+  return { scenario, fault, soak, seed, minutes, all: scenario === '' && fault === '' }
+}
+
+function refuseUnknown(what: string, text: string, names: readonly string[]): void {
+  if (names.some((name) => name.includes(text))) return
+  throw new TypeError(`no ${what} has '${text}' in its name: ${names.join('; ')}`)
+}
