@@ -35,6 +35,8 @@ export interface WireProxy {
   readonly url: () => string
   /** For the next COMMIT, or the next statement that begins so, of any connection. */
   meddle(fate: CommitFate, statement?: string): void
+  /** Waits until something has been meddled with, from now on. */
+  untilMeddled(): Promise<void>
   /** Turns new connections away, until it is called again with false. */
   refuse(refusing: boolean): void
   /** Waits until somebody has been turned away, from now on. */
@@ -49,7 +51,7 @@ export interface WireProxy {
 export function wireProxy(url: string): WireProxy {
   const plans: { readonly fate: CommitFate; readonly statement: string }[] = []
   const answering = new WeakMap<Link, CommitFate>()
-  const doorman = new EventEmitter()
+  const events = new EventEmitter()
   let relay: Relay | undefined
 
   const handle = (message: WireMessage, link: Link) => {
@@ -57,6 +59,7 @@ export function wireProxy(url: string): WireProxy {
     if (fate !== undefined && message.type === 'CommandComplete') {
       answering.delete(link)
       meddleWithAnswer(message, link, fate)
+      events.emit('meddled')
       return
     }
     const planned = plans.findIndex((plan) => statementOf(message)?.startsWith(plan.statement))
@@ -65,12 +68,13 @@ export function wireProxy(url: string): WireProxy {
     else if (plan?.fate === 'lost before, unnoticed') link.loseClient()
     else if (plan?.fate === 'stalled before') link.goDeaf()
     else if (plan) answering.set(link, plan.fate)
+    if (plan && !answering.has(link)) events.emit('meddled')
     link.pass(message)
   }
   const links = () => relay?.links ?? []
 
   before(async () => {
-    relay = await startRelay(url, handle, () => doorman.emit('refused'))
+    relay = await startRelay(url, handle, () => events.emit('refused'))
   })
   after(() => relay?.close())
   return {
@@ -81,11 +85,14 @@ export function wireProxy(url: string): WireProxy {
     meddle(fate, statement = 'commit') {
       plans.push({ fate, statement })
     },
+    async untilMeddled() {
+      await once(events, 'meddled')
+    },
     refuse(refusing) {
       if (relay) relay.refusing = refusing
     },
     async untilRefused() {
-      await once(doorman, 'refused')
+      await once(events, 'refused')
     },
     notice() {
       for (const link of links()) if (link.isClientGone) link.cut()
