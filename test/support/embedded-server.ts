@@ -57,7 +57,7 @@ async function start(
     `-p ${port}`,
     '-c listen_addresses=127.0.0.1',
     "-c unix_socket_directories=''",
-    '-c max_connections=200',
+    '-c max_connections=400',
     // Nothing here outlives the machine, so nothing needs to reach its disk.
     '-c fsync=off',
     ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`),
