@@ -6,7 +6,7 @@ export async function startContainerServer(): Promise<DatabaseServer> {
   // Loaded only when asked for: it looks for an engine and takes a while to import.
   const { PostgreSqlContainer } = await import('@testcontainers/postgresql')
   const container = await new PostgreSqlContainer('postgres:18')
-    .withCommand(['postgres', '-c', 'max_connections=200', '-c', 'fsync=off'])
+    .withCommand(['postgres', '-c', 'max_connections=400', '-c', 'fsync=off'])
     .start()
     .catch((cause: unknown) => {
       const reason = cause instanceof Error ? cause.message : String(cause)
