@@ -35,6 +35,9 @@
  * The answer to COMMIT was lost, so it may have taken effect or not:
  * - `outcome_unknown`: of an operation that is safe to repeat, such as `expire`. Repeat it.
  *
+ * A proof by `oncely/testing` has no result:
+ * - `not_final`: no call had a last word; `cause` is what the last one was told.
+ *
  * The database is not as it should be; nothing is left of the call:
  * - `commit_unanswered`: COMMIT was not answered, and it was looked up that it had no effect.
  * - `transaction_not_started`: no connection, or no transaction on it; `cause` has the driver's error.
@@ -64,6 +67,7 @@ export type OncelyErrorCode =
   | 'isolation_unsupported'
   | 'key_reused'
   | 'migration_failed'
+  | 'not_final'
   | 'not_json'
   | 'outcome_unknown'
   | 'rejection_not_returned'

@@ -4,16 +4,13 @@ export {
   type FaultKind,
   type FaultProxy,
   type OwnFault,
+  type PlannedFault,
   startFaultProxy,
 } from './testing/fault-proxy.ts'
-export type { Direction, WireMessage } from './testing/messages.ts'
+export type { Direction, SeenMessage } from './testing/messages.ts'
+export { type RetryOptions, retryUntilFinal } from './testing/retry-until-final.ts'
+export type { Told, ToldCall } from './testing/calls.ts'
 export type { Reading } from './testing/reading.ts'
-export {
-  type RetryOptions,
-  retryUntilFinal,
-  type Told,
-  type ToldCall,
-} from './testing/retry-until-final.ts'
 export {
   type CheckOptions,
   type CheckReport,

@@ -1,5 +1,5 @@
 import { checkWhole, invalid } from '../checks.ts'
-import type { Direction, WireMessage } from './messages.ts'
+import type { Direction, SeenMessage, WireMessage } from './messages.ts'
 import type { Link } from './link.ts'
 import { startRelay } from './relay.ts'
 
@@ -18,9 +18,10 @@ export interface OwnFault {
   /** For reports. */
   readonly name: string
   /**
-   * Makes it happen. Meanwhile the message waits.
+   * Makes it happen. Meanwhile the message waits. What it throws cuts the connection.
    *
    * @param pid - process of the backend, once the server has told the client.
+   * @returns false when there was nothing to strike at; then the fault has not struck.
    */
   readonly act: (pid: number | undefined) => Promise<unknown>
 }
@@ -31,10 +32,21 @@ export interface Fault {
   readonly kind: FaultKind
   /** Of the message at which it strikes. */
   readonly direction: Direction
-  /** Which message of that direction, counted from 1 over all connections since the proxy started. */
+  /**
+   * Which message of that direction, counted from 1 over all connections since the proxy started: with
+   * one connection at a time, the same message each time.
+   */
   readonly message: number
   /** Whether that message is still passed on. */
   readonly side: 'before' | 'after'
+}
+
+/** A fault that will strike, has struck, or never will. */
+export interface PlannedFault {
+  /** True once it has struck; false once it has not, or was withdrawn before it could. */
+  readonly struck: Promise<boolean>
+  /** Takes it back, if its message has not come yet. */
+  withdraw(): void
 }
 
 /** A TCP proxy that understands where the messages of PostgreSQL's protocol begin and end. */
@@ -42,14 +54,13 @@ export interface FaultProxy {
   /** The same database through the proxy, by a loopback port of its own. */
   readonly url: string
   /** What has come so far, of all connections, whether or not it was passed on. */
-  readonly messages: readonly WireMessage[]
+  readonly messages: readonly SeenMessage[]
   /**
    * Plans a fault. It strikes once.
    *
-   * @returns a function that tells whether it has struck.
-   * @throws OncelyError `invalid_options`.
+   * @throws OncelyError `invalid_options`, also for a message that has passed already.
    */
-  inject(fault: Fault): () => boolean
+  inject(fault: Fault): PlannedFault
   /** Lets what is stalled go on, and closes what is half-open, so that both sides notice. */
   release(): void
   /** Closes every connection, and the port. */
@@ -66,32 +77,41 @@ export interface FaultProxy {
  * @example
  * ```ts
  * const proxy = await startFaultProxy(url)
- * const struck = proxy.inject({ kind: 'cut', direction: 'to server', message: 12, side: 'after' })
+ * proxy.inject({ kind: 'cut', direction: 'to server', message: 12, side: 'after' })
  * ```
  */
 export async function startFaultProxy(url: string): Promise<FaultProxy> {
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
     throw invalid('url must be that of a PostgreSQL server')
   }
-  const messages: WireMessage[] = []
+  const messages: SeenMessage[] = []
   const seen: Record<Direction, number> = { 'to server': 0, 'to client': 0 }
-  const planned = new Set<Fault>()
+  const planned = new Set<Plan>()
   const relay = await startRelay(url, async (message, link) => {
-    messages.push(message)
-    const number = (seen[message.direction] += 1)
-    const faults = [...planned].filter(
-      (fault) => fault.direction === message.direction && fault.message === number,
+    const { direction, type } = message
+    messages.push({ direction, type })
+    const number = (seen[direction] += 1)
+    const plans = [...planned].filter(
+      ({ fault }) => fault.direction === direction && fault.message === number,
     )
-    for (const fault of faults) planned.delete(fault)
-    await pass(message, link, faults)
+    for (const plan of plans) planned.delete(plan)
+    await pass(message, link, plans)
   })
   return {
     url: relay.url,
     messages,
     inject(fault) {
       checkFault(fault)
-      planned.add(fault)
-      return () => !planned.has(fault)
+      if (fault.message <= seen[fault.direction]) throw invalid('that message has passed already')
+      const { promise: struck, resolve } = Promise.withResolvers<boolean>()
+      const plan: Plan = { fault, tell: resolve }
+      planned.add(plan)
+      return {
+        struck,
+        withdraw() {
+          if (planned.delete(plan)) resolve(false)
+        },
+      }
     },
     release() {
       for (const link of relay.links) link.release()
@@ -100,19 +120,36 @@ export async function startFaultProxy(url: string): Promise<FaultProxy> {
   }
 }
 
-async function pass(message: WireMessage, link: Link, faults: readonly Fault[]): Promise<void> {
-  const strike = async (side: Fault['side']) => {
-    for (const { kind } of faults.filter((fault) => fault.side === side)) {
-      if (kind === 'cut') link.cut()
-      else if (kind === 'half-open') link.goDeaf()
-      else if (kind === 'stalled') await link.hold()
-      else if (kind === 'cancelled') await link.cancel()
-      else await kind.act(link.pid)
+interface Plan {
+  readonly fault: Fault
+  readonly tell: (struck: boolean) => void
+}
+
+async function pass(message: WireMessage, link: Link, plans: readonly Plan[]): Promise<void> {
+  const strikeAt = async (side: Fault['side']) => {
+    for (const { fault, tell } of plans.filter((plan) => plan.fault.side === side)) {
+      try {
+        tell(await strike(fault.kind, link))
+      } catch (error) {
+        tell(false)
+        throw error
+      }
+      await link.released()
     }
   }
-  await strike('before')
+  await strikeAt('before')
   link.pass(message)
-  await strike('after')
+  await strikeAt('after')
+}
+
+/** @returns whether there was something to strike at. */
+async function strike(kind: FaultKind, link: Link): Promise<boolean> {
+  if (kind === 'cancelled') return link.cancel()
+  if (kind === 'cut') link.cut()
+  else if (kind === 'half-open') link.goDeaf()
+  else if (kind === 'stalled') link.hold()
+  else return (await kind.act(link.pid)) !== false
+  return true
 }
 
 function checkFault({ direction, message, side, kind }: Fault): void {

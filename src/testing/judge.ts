@@ -1,15 +1,16 @@
 import { inspect, isDeepStrictEqual } from 'node:util'
 
+import { lastWordOf, type ToldCall } from './calls.ts'
 import type { Reading } from './reading.ts'
-import { lastWordOf, type ToldCall } from './retry-until-final.ts'
 
 /**
  * What is wrong with what callers were told:
- * - `lost`: the effect is not there although somebody was told so, or nobody had a last word.
- * - `duplicated`: it is there more often than once.
- * - `misreported`: two answers differ, two calls were told that they took effect, or the one that took
- *   effect was told that it had failed.
- * - `stuck`: a call did not end, or the pool did not serve the next one.
+ * - `lost`: the effect is there less often than it should, or was not there when a caller was told so, or
+ *   nobody had a last word.
+ * - `duplicated`: it is there more often than it should.
+ * - `misreported`: two answers differ, two calls were told that they were the first, or the one that was the first was
+ *   told that it had failed.
+ * - `stuck`: a call did not end, or the pool did not serve the next one, or could not be closed.
  */
 export type Wrong = 'lost' | 'duplicated' | 'misreported' | 'stuck'
 
@@ -21,48 +22,57 @@ export interface Finding {
   readonly why: string
 }
 
-interface Effects {
-  readonly before: number
-  readonly found: number
-  readonly expected: number
+interface Expected {
+  /** How often the business takes effect. */
+  readonly effects: number
+  /** Whether some call has to be told that it was the first. */
+  readonly first: boolean
 }
 
 /**
- * Compares what the callers of one intent were told with what is there.
+ * Compares what the callers of one intent were told with what is there. A call of unknown fate may
+ * have been the first one; whether it was, only what it wrote could tell.
  *
- * @param effects - how often the business had taken effect before, has now, and should have.
+ * @param found - how often the business had taken effect when a call had a last word.
  */
 export function judge<Result>(
   calls: readonly ToldCall<Result>[],
   read: (result: Result) => Reading,
-  { before, found, expected }: Effects,
+  found: number,
+  expected: Expected,
 ): Finding[] {
   const findings: Finding[] = []
   const add = (wrong: Wrong, why: string) => findings.push({ wrong, why })
   const lastWords = calls.flatMap((call) => lastWordOf(call, read) ?? [])
 
   if (lastWords.length === 0) add('lost', 'no call had a last word')
-  if (found < expected) add('lost', `${found} effects are there, and not ${expected}`)
-  if (found > expected) add('duplicated', `${found} effects are there, and not ${expected}`)
+  const counted = `${found} effects are there, and not ${expected.effects}`
+  if (found < expected.effects) add('lost', counted)
+  if (found > expected.effects) add('duplicated', counted)
 
-  const executed = lastWords.filter(({ says }) => says === 'executed')
-  if (executed.length > 1) add('misreported', `${executed.length} calls were told they took effect`)
   const [first, ...later] = lastWords
   for (const { answer } of later) {
-    if (!isDeepStrictEqual(answer, first?.answer)) {
-      add('misreported', `${show(first?.answer)} was answered, and then ${show(answer)}`)
-    }
+    if (isDeepStrictEqual(answer, first?.answer)) continue
+    add('misreported', `${show(first?.answer)} was answered, and then ${show(answer)}`)
   }
+  const firsts = lastWords.filter(isFirst).length
+  if (firsts > 1) add('misreported', `${firsts} calls were told that they were the first`)
+  const mayBeFirst = calls.some(({ told }) => {
+    if (!told) return true
+    const reading = 'result' in told && read(told.result)
+    return reading && (isFirst(reading) || reading.says === 'unknown')
+  })
+  if (expected.first && !mayBeFirst)
+    add('misreported', 'the first call was told that it had failed')
+
   if (calls.some(({ told }) => !told)) add('stuck', 'a call did not end')
   const last = calls.at(-1)
   if (last && !lastWordOf(last, read)) add('stuck', 'the last call had no last word')
-  const owned = calls.some(({ told }) => {
-    if (!told) return true
-    return 'result' in told && ['executed', 'unknown'].includes(read(told.result).says)
-  })
-  if (found > before && !owned)
-    add('misreported', 'the call that took effect was told that it had failed')
   return findings
+}
+
+export function isFirst({ says }: Reading): boolean {
+  return says === 'executed' || says === 'rejected'
 }
 
 function show(answer: unknown): string {

@@ -43,9 +43,17 @@ export class Link {
     return this.#sockets['to client'].closed
   }
 
-  /** Closes both sides, behind what has been passed so far. */
+  /** Closes both sides, behind what has been passed so far, if they still take it. */
   cut(): void {
     for (const socket of Object.values(this.#sockets)) socket.destroySoon()
+    setTimeout(() => {
+      this.destroy()
+    }, FLUSH_MS).unref()
+  }
+
+  /** Closes both sides at once. */
+  destroy(): void {
+    for (const socket of Object.values(this.#sockets)) socket.destroy()
   }
 
   /** Closes the client's side; the server does not notice. */
@@ -62,13 +70,20 @@ export class Link {
   /** Passes a message on, or something else in its place. */
   pass({ direction, bytes }: WireMessage, instead = bytes): void {
     const socket = this.#sockets[direction]
-    if (socket.writable && !this.#deaf) socket.write(instead)
+    if (!socket.writable || this.#deaf || socket.write(instead)) return
+    const source = this.#sockets[direction === 'to client' ? 'to server' : 'to client']
+    source.pause()
+    socket.once('drain', () => source.resume())
   }
 
   /** Passes nothing until it is released, and then all that has come meanwhile. */
-  async hold(): Promise<void> {
+  hold(): void {
     this.#held ??= Promise.withResolvers()
-    await this.#held.promise
+  }
+
+  /** Resolves when nothing is held, or no longer. */
+  async released(): Promise<void> {
+    await this.#held?.promise
   }
 
   /** Lets what is held go on. What has gone deaf is closed, since messages are missing. */
@@ -78,13 +93,18 @@ export class Link {
     if (this.#deaf) this.cut()
   }
 
-  /** As `pg_cancel_backend` does; resolves when the signal has been sent. */
-  async cancel(): Promise<void> {
-    if (!this.#backend) return
+  /**
+   * As `pg_cancel_backend` does.
+   *
+   * @returns whether the signal has been sent: not before there is a backend.
+   */
+  async cancel(): Promise<boolean> {
+    if (!this.#backend) return false
     const socket = connectTo(this.#target)
     const closed = closing(socket)
     socket.resume().end(cancelRequest(this.#backend))
     await closed
+    return !socket.errored
   }
 
   #relay(from: Socket, direction: Direction): void {
@@ -96,18 +116,23 @@ export class Link {
       })
     }
     from.on('data', (chunk) => {
-      for (const message of reader.read(chunk)) inTurn(() => this.#take(message))
+      try {
+        for (const message of reader.read(chunk)) inTurn(() => this.#take(message))
+      } catch {
+        // Whoever speaks another protocol.
+        this.destroy()
+      }
     })
     from.on('close', () => {
       inTurn(async () => {
-        await this.#held?.promise
+        await this.released()
         if (!this.#deaf) to.destroySoon()
       })
     })
   }
 
   async #take(message: WireMessage): Promise<void> {
-    await this.#held?.promise
+    await this.released()
     if (this.#deaf) return
     if (message.type === 'SSLRequest' || message.type === 'GSSENCRequest') {
       // In what is encrypted nothing could be told apart.
@@ -120,8 +145,12 @@ export class Link {
   }
 }
 
+/** For the last messages before a link is cut; a peer that reads nothing is not waited for. */
+const FLUSH_MS = 1_000
+
 function connectTo({ hostname, port }: URL): Socket {
-  return connect(Number(port || 5432), hostname)
+  // A URL has an address of IPv6 in brackets.
+  return connect(Number(port || 5432), hostname.replace(/^\[|\]$/g, ''))
 }
 
 function closing(socket: Socket): Promise<unknown> {

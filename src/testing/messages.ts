@@ -5,19 +5,30 @@ export type Direction = 'to server' | 'to client'
  * One message of PostgreSQL's protocol
  * (https://www.postgresql.org/docs/current/protocol-message-formats.html).
  */
-export interface WireMessage {
+export interface SeenMessage {
   /** Who is to get it. */
   readonly direction: Direction
   /** Name of its type, such as `Parse` or `CommandComplete`; its letter where it has no name here. */
   readonly type: string
-  /** All of it, with its type and its length. */
+}
+
+/** The same with all of it, its type and its length included. */
+export interface WireMessage extends SeenMessage {
   readonly bytes: Buffer
 }
+
+/** A letter and a length; a message without a letter is longer. */
+const HEAD = 5
+/** What PostgreSQL takes of a client that is not authenticated. */
+const MAX_START_UP = 10_000
 
 /** Cuts a stream into messages, one after the other, however the network has packed them. */
 export class MessageReader {
   readonly #direction: Direction
-  #rest: Buffer = Buffer.alloc(0)
+  // Put together once a message is whole: one of many chunks would be copied for each of them.
+  #chunks: Buffer[] = []
+  #length = 0
+  #wanted = HEAD
   #startingUp: boolean
 
   constructor(direction: Direction) {
@@ -26,19 +37,35 @@ export class MessageReader {
     this.#startingUp = direction === 'to server'
   }
 
+  /** @throws for what is no such protocol. */
   *read(chunk: Buffer): Generator<WireMessage> {
-    this.#rest = Buffer.concat([this.#rest, chunk])
-    for (;;) {
-      const lengthAt = this.#startingUp ? 0 : 1
-      if (this.#rest.length < lengthAt + 4) return
-      const size = lengthAt + this.#rest.readUInt32BE(lengthAt)
-      if (this.#rest.length < size) return
-      const bytes = this.#rest.subarray(0, size)
-      this.#rest = this.#rest.subarray(size)
-      const type = this.#startingUp ? startUpType(bytes) : this.#typeOf(bytes)
-      this.#startingUp &&= type !== 'StartupMessage'
-      yield { direction: this.#direction, type, bytes }
+    this.#chunks.push(chunk)
+    this.#length += chunk.length
+    while (this.#length >= this.#wanted) {
+      const bytes = Buffer.concat(this.#chunks)
+      const size = this.#sizeOf(bytes)
+      this.#chunks = [bytes]
+      this.#wanted = size
+      if (bytes.length < size) return
+      this.#chunks = [bytes.subarray(size)]
+      this.#length -= size
+      this.#wanted = HEAD
+      yield this.#message(bytes.subarray(0, size))
     }
+  }
+
+  #sizeOf(bytes: Buffer): number {
+    const lengthAt = this.#startingUp ? 0 : 1
+    const length = bytes.readUInt32BE(lengthAt)
+    const [least, most] = this.#startingUp ? [8, MAX_START_UP] : [4, Infinity]
+    if (length < least || length > most) throw new Error('not the protocol of PostgreSQL')
+    return lengthAt + length
+  }
+
+  #message(bytes: Buffer): WireMessage {
+    const type = this.#startingUp ? startUpType(bytes) : this.#typeOf(bytes)
+    this.#startingUp &&= type !== 'StartupMessage'
+    return { direction: this.#direction, type, bytes }
   }
 
   #typeOf(bytes: Buffer): string {

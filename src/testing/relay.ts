@@ -42,7 +42,7 @@ export async function startRelay(
     async close() {
       server.close()
       const closing = [...links].map((link) => {
-        link.cut()
+        link.destroy()
         return link.closed
       })
       await Promise.all(closing)

@@ -1,5 +1,5 @@
 import type { Finding } from './judge.ts'
-import type { ToldCall } from './retry-until-final.ts'
+import type { ToldCall } from './calls.ts'
 
 /** What is to be proved, such as a handler of one's own. */
 export interface Subject<Result> {

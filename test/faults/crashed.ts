@@ -9,7 +9,8 @@ export async function crashingGround(): Promise<{
   readonly crash: FaultKind
 }> {
   const server = await startEmbeddedServer(undefined, { wal_writer_delay: '10s' })
-  const ground = await makeGround(server.url, 'crashed')
+  // A look at it is not to meet a connection that was there before the crash.
+  const ground = await makeGround(server.url, 'crashed', { max: 4, maxUses: 1 })
   return {
     crash: {
       name: 'crash',

@@ -4,7 +4,7 @@ import { type CheckOptions, checkUnderFaults, type FaultKind } from 'oncely/test
 import { crashingGround } from './crashed.ts'
 import type { Ground } from './ground.ts'
 import { bundleCaller, killedCaller } from './killed.ts'
-import type { Answer } from './plans.ts'
+import type { Answer } from './notes.ts'
 import { scenariosOn } from './scenarios.ts'
 import type { Tally } from './tally.ts'
 
@@ -15,7 +15,12 @@ export interface Selection {
 }
 
 /** Less than that of any caller, since so many of them wait. */
-export const patience: CheckOptions<Answer> = { patienceMs: 300, pauseMs: 10, concurrency: 16 }
+export const patience: CheckOptions<Answer> = {
+  patienceMs: 300,
+  pauseMs: 10,
+  attempts: 2_000,
+  concurrency: 16,
+}
 
 export const faultNames = 'cut half-open stalled cancelled terminated SIGKILL crash'.split(' ')
 
@@ -23,7 +28,8 @@ export const faultNames = 'cut half-open stalled cancelled terminated SIGKILL cr
 export function wireKinds({ db }: Ground): readonly FaultKind[] {
   const terminated: FaultKind = {
     name: 'terminated',
-    act: (pid) => sql`select pg_terminate_backend(${pid}, 5000)`.execute(db),
+    act: async (pid) =>
+      pid !== undefined && sql`select pg_terminate_backend(${pid}, 5000)`.execute(db),
   }
   return ['cut', 'half-open', 'stalled', 'cancelled', terminated]
 }
@@ -42,13 +48,14 @@ export async function killEverywhere(ground: Ground, tally: Tally, selection: Se
   if (!'SIGKILL'.includes(selection.fault)) return
   await bundleCaller()
   const killed = selected(ground, selection).filter(({ name }) =>
-    ['first execution', 'joined'].includes(name),
+    ['first execution', 'rejection', 'joined'].includes(name),
   )
   await Promise.all(
     killed.map(async (scenario) => {
+      const { expected } = scenario
       const { subject, killed } = killedCaller(scenario)
       // Whoever starts a process has to have the patience for it.
-      const options = { ...patience, patienceMs: 10_000, concurrency: 1, kinds: [killed] }
+      const options = { ...patience, patienceMs: 10_000, concurrency: 1, kinds: [killed], expected }
       tally.add(scenario.name, await checkUnderFaults(subject, options))
     }),
   )
@@ -59,9 +66,9 @@ export async function crashEverywhere(tally: Tally, selection: Selection) {
   if (!'crash'.includes(selection.fault)) return
   const { ground, crash } = await crashingGround()
   try {
-    for (const { name, subject } of selected(ground, selection)) {
-      if (name !== 'first execution') continue
-      const options = { ...patience, patienceMs: 10_000, concurrency: 1, kinds: [crash] }
+    for (const { name, subject, expected } of selected(ground, selection)) {
+      if (!['first execution', 'rejection'].includes(name)) continue
+      const options = { ...patience, patienceMs: 10_000, concurrency: 1, kinds: [crash], expected }
       tally.add(name, await checkUnderFaults(subject, options))
     }
   } finally {

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 
 import { build } from 'esbuild'
-import type { FaultKind, Subject } from 'oncely/testing'
+import type { FaultKind, Finding, Subject } from 'oncely/testing'
 
-import type { Answer } from './plans.ts'
+import type { Answer } from './notes.ts'
 import type { Scenario } from './scenarios.ts'
 
 /**
@@ -17,18 +17,26 @@ export function killedCaller({ name, subject }: Scenario): {
   readonly killed: FaultKind
 } {
   let child: ChildProcess | undefined
+  const killed = new Set<ChildProcess>()
+  const deaths: Finding[] = []
   return {
     killed: {
       name: 'SIGKILL',
       async act() {
-        if (!child || child.exitCode !== null) return
+        if (!child || child.exitCode !== null) return false
         const ended = once(child, 'exit')
+        killed.add(child)
         child.kill('SIGKILL')
         await ended
+        return true
       },
     },
     subject: {
       ...subject,
+      check: async (key, calls) => [
+        ...((await subject.check?.(key, calls)) ?? []),
+        ...deaths.splice(0),
+      ],
       open(url) {
         const living = subject.open(url)
         let calls = 0
@@ -39,7 +47,7 @@ export function killedCaller({ name, subject }: Scenario): {
             child = spawn(process.execPath, [bundle, name, url, key], {
               stdio: ['ignore', 'pipe', 'inherit'],
             })
-            return answerOf(child)
+            return answerOf(child, killed, deaths)
           },
         }
       },
@@ -64,11 +72,19 @@ export async function bundleCaller(): Promise<void> {
   })
 }
 
-async function answerOf(child: ChildProcess): Promise<Answer> {
+async function answerOf(
+  child: ChildProcess,
+  killed: ReadonlySet<ChildProcess>,
+  deaths: Finding[],
+): Promise<Answer> {
   const said = child.stdout?.toArray() ?? Promise.resolve([])
   const [code] = (await once(child, 'exit')) as [number | null]
   // Whom it has told nothing may think what he likes.
-  if (code === null) return { kind: 'unknown' }
+  if (killed.has(child)) return { kind: 'unknown' }
+  if (code !== 0) {
+    deaths.push({ wrong: 'stuck', why: 'the calling process died by itself' })
+    return { kind: 'unknown' }
+  }
   const { result, error } = JSON.parse((await said).join('')) as { result?: Answer; error?: string }
   if (result) return result
   throw new Error(error)

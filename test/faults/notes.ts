@@ -3,14 +3,21 @@ import { randomUUID } from 'node:crypto'
 import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import { type CallContext, fingerprint, type IdempotencyOptions } from 'oncely'
 import { guardPool, oncelyDialect } from 'oncely/pg'
-import type { Finding, ToldCall } from 'oncely/testing'
-import { Pool } from 'pg'
+import { Pool, type PoolConfig } from 'pg'
 
 import type { DB } from '../../codegen/db.ts'
 
 /** The business of the proofs: a note, whose body is the run of the function that wrote it. */
 export interface NotesDatabase extends DB {
   'public.notes': { key: string; body: string }
+}
+
+export interface Answer {
+  readonly kind: string
+  /** Of a refusal. */
+  readonly replayed?: boolean
+  /** Of a sweep. */
+  readonly cleared?: number
 }
 
 export interface Note {
@@ -31,17 +38,24 @@ export const hasty: IdempotencyOptions = {
 
 export type HostName = 'plain' | 'oncelyDialect'
 
-export function connect(url: string, host: HostName, max = 4): Kysely<NotesDatabase> {
-  const dialect = new PostgresDialect({ pool: guardPool(new Pool({ connectionString: url, max })) })
+export function connect(
+  url: string,
+  host: HostName,
+  options: PoolConfig = { max: 4 },
+): Kysely<NotesDatabase> {
+  const pool = guardPool(new Pool({ connectionString: url, ...options }))
+  const dialect = new PostgresDialect({ pool })
   return new Kysely({ dialect: host === 'plain' ? dialect : oncelyDialect(dialect) })
 }
 
 /** Which call each run of the function belongs to, and what its caller was told. */
 export class Runs {
   readonly #told = new Map<string, string | undefined>()
+  /** Runs that were the second of one call. */
+  readonly again: string[] = []
 
   /** Makes one call; `begin` is to be asked for a new run whenever the function is run. */
-  async during<Result extends { readonly kind: string }>(
+  async during<Result extends Answer>(
     call: (begin: () => string) => Promise<Result>,
   ): Promise<Result> {
     const begun: string[] = []
@@ -51,14 +65,15 @@ export class Runs {
     try {
       const result = await call(() => {
         const run = randomUUID()
+        if (begun.length > 0) this.again.push(run)
         begun.push(run)
         this.#told.set(run, undefined)
         return run
       })
-      tell(result.kind)
+      tell(result.replayed ? 'a replay' : result.kind)
       return result
     } catch (error) {
-      tell('error')
+      tell('an error')
       throw error
     }
   }
@@ -78,47 +93,4 @@ export async function writeNote(
   await tx.insertInto('public.notes').values({ key, body: run }).execute()
   emit({ type: 'note.written', aggregateType: 'note', aggregateId: key, payload: { run } })
   return { run }
-}
-
-/** What is committed under a key. */
-export async function left(db: Kysely<NotesDatabase>, key: string) {
-  const own = db.withSchema('idem')
-  const [notes, records, events] = await Promise.all([
-    db.selectFrom('public.notes').select('body').where('key', '=', key).execute(),
-    own.selectFrom('records').select(['state', 'response']).where('key', '=', key).execute(),
-    own.selectFrom('outbox').select('id').where('aggregateid', '=', key).execute(),
-  ])
-  return { runs: notes.map(({ body }) => body), records, events: events.length }
-}
-
-const mayOwn: readonly (string | undefined)[] = ['executed', 'applied', 'unknown', undefined]
-
-/** What has to hold besides of a key under which notes are written. */
-export async function checkNotes(
-  db: Kysely<NotesDatabase>,
-  runs: Runs,
-  key: string,
-  calls: readonly ToldCall[],
-): Promise<Finding[]> {
-  const { runs: written, records, events } = await left(db, key)
-  const findings: Finding[] = []
-  const add = (wrong: Finding['wrong'], why: string) => findings.push({ wrong, why })
-  if (events !== written.length)
-    add('lost', `${events} events are there for ${written.length} notes`)
-  const states = records.map(({ state }) => state).join()
-  if (!/^(completed|rejected|expired)$/.test(states)) add('lost', `the records are '${states}'`)
-  for (const run of written) {
-    const told = runs.toldOf(run)
-    if (!mayOwn.includes(told)) add('misreported', `${run} is there, and its caller told '${told}'`)
-  }
-  for (const { told } of calls) {
-    const value = told && 'result' in told ? valueOf(told.result) : undefined
-    if (value && !written.includes(value.run))
-      add('lost', `${value.run} was answered and is not there`)
-  }
-  return findings
-}
-
-function valueOf(result: unknown): Note | undefined {
-  return (result as { value?: Note }).value
 }

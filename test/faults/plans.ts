@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { createIdempotency, type Idempotency } from 'oncely'
 
 import {
+  type Answer,
   hasty,
   type HostName,
   type NotesDatabase,
@@ -11,10 +12,6 @@ import {
   scope,
   writeNote,
 } from './notes.ts'
-
-export interface Answer {
-  readonly kind: string
-}
 
 /** A call that faults are let strike at, and what comes of it when nothing does. */
 export interface Plan {
@@ -26,7 +23,7 @@ export interface Plan {
     runs: Runs,
   ) => Promise<unknown>
   readonly call: (db: Kysely<NotesDatabase>, key: string, runs: Runs) => Promise<Answer>
-  /** The only kinds that may be a last word. */
+  /** The only kinds that may be told, beside `in_progress`. */
   readonly kinds: readonly string[]
   /** How often the business takes effect. */
   readonly expected: 0 | 1
@@ -50,7 +47,7 @@ const writeBy = (
 const first: Plan = {
   host: 'oncelyDialect',
   call: write,
-  kinds: ['executed', 'replayed'],
+  kinds: ['executed', 'replayed', 'unknown'],
   expected: 1,
 }
 
@@ -73,7 +70,7 @@ export const plans = {
           context.reject(await writeNote(tx, context, begin())),
         ),
       ),
-    kinds: ['rejected'],
+    kinds: ['rejected', 'unknown'],
     expected: 0,
   },
   tombstone: {
@@ -84,7 +81,7 @@ export const plans = {
     },
     kinds: ['expired'],
   },
-  joined: { ...first, call: join, kinds: ['applied', 'replayed'] },
+  joined: { ...first, call: join, kinds: ['applied', 'replayed', 'unknown'] },
 } as const satisfies Record<string, Plan>
 
 function join(db: Kysely<NotesDatabase>, key: string, runs: Runs): Promise<Answer> {

@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import { inspect } from 'node:util'
 
 import type { Fault, Problem } from 'oncely/testing'
 
+import type { ToldCall } from '../../src/testing/calls.ts'
 import { judge } from '../../src/testing/judge.ts'
 import { readByKind } from '../../src/testing/reading.ts'
-import type { ToldCall } from '../../src/testing/retry-until-final.ts'
 import { underFault } from '../../src/testing/under-fault.ts'
 import { patience, wireKinds } from './exhaustive.ts'
 import type { Ground } from './ground.ts'
-import { checkNotes, connect, Runs } from './notes.ts'
-import { type Answer, plans } from './plans.ts'
+import { checkNotes } from './check-notes.ts'
+import { type Answer, connect, Runs } from './notes.ts'
+import { plans } from './plans.ts'
 import { Random } from './random.ts'
 import type { Tally } from './tally.ts'
 
@@ -17,8 +19,8 @@ const CALLERS = 24
 /** So few that callers meet under each. */
 const KEYS = 12
 const CALLS_A_CALLER = 3
-/** As many as the longest of the plans has in one direction; what lies behind strikes a retry, or not. */
-const MESSAGES = 50
+/** About as many as a first execution has; what lies behind strikes a retry, or not. */
+const MESSAGES = { 'to server': 28, 'to client': 50 } as const
 
 /** What one caller does, all of it drawn from the seed. */
 interface Errand {
@@ -38,49 +40,60 @@ export async function soak(
 ): Promise<void> {
   const random = new Random(seed)
   const end = performance.now() + minutes * 60_000
-  do {
+  for (let round = 1; round === 1 || performance.now() < end; round += 1) {
     const keys = Array.from({ length: KEYS }, () => randomUUID())
     const errands = Array.from({ length: CALLERS }, () =>
       Array.from({ length: CALLS_A_CALLER }, () => draw(random, ground, keys)),
     )
-    tally.add('soak', await round(ground, errands))
-  } while (performance.now() < end)
+    const { faults, problems } = await run(ground, errands)
+    tally.add('soak', { faults, problems })
+    if (problems.length > 0) {
+      const drawn = errands.flat().filter(({ key }) => problems.some((found) => found.key === key))
+      console.log(`round ${round} of seed ${seed}:`, inspect(drawn, { depth: 4 }))
+    }
+  }
 }
 
 function draw(random: Random, ground: Ground, keys: readonly string[]): Errand {
+  const direction = random.of(['to server', 'to client'])
   return {
     key: random.of(keys),
     plan: random.of(['first execution', 'first execution, plain', 'joined']),
     fault: {
       kind: random.of(wireKinds(ground)),
-      direction: random.of(['to server', 'to client']),
-      message: random.upTo(MESSAGES),
+      direction,
+      message: random.upTo(MESSAGES[direction]),
       side: random.of(['before', 'after']),
     },
   }
 }
 
-async function round(ground: Ground, callers: readonly (readonly Errand[])[]) {
+async function run(ground: Ground, callers: readonly (readonly Errand[])[]) {
   const runs = new Runs()
-  const calls: { readonly errand: Errand; readonly call: ToldCall<Answer> }[] = []
+  const calls: {
+    readonly errand: Errand
+    readonly call: ToldCall<Answer>
+    readonly unclosed: string | undefined
+  }[] = []
   const faults: Fault[] = []
   await Promise.all(
     callers.map(async (errands) => {
       for (const errand of errands) {
-        const { struck, calls: made } = await run(ground, errand, runs)
+        const { struck, calls: made, unclosed } = await strike(ground, errand, runs)
         if (struck) faults.push(errand.fault)
-        calls.push(...made.map((call) => ({ errand, call })))
+        calls.push(...made.map((call) => ({ errand, call, unclosed })))
       }
     }),
   )
   const problems: Problem<Answer>[] = []
   for (const [key, made] of Map.groupBy(calls, ({ errand }) => errand.key)) {
     const told = made.map(({ call }) => call)
-    const found = await ground.effects(key)
-    const findings = [
-      ...judge(told, readByKind, { before: 0, found, expected: 1 }),
-      ...(await checkNotes(ground.db, runs, key, told)),
-    ]
+    const findings = judge(told, readByKind, await ground.effects(key), { effects: 1, first: true })
+    findings.push(...(await checkNotes(ground.db, runs, key, told)))
+    for (const { unclosed } of made) {
+      if (unclosed)
+        findings.push({ wrong: 'stuck', why: `a pool could not be closed: ${unclosed}` })
+    }
     const [first] = made
     if (first) {
       const { fault } = first.errand
@@ -90,7 +103,7 @@ async function round(ground: Ground, callers: readonly (readonly Errand[])[]) {
   return { faults, problems }
 }
 
-function run(ground: Ground, { key, plan, fault }: Errand, runs: Runs) {
+function strike(ground: Ground, { key, plan, fault }: Errand, runs: Runs) {
   const { host, call } = plans[plan]
   const open = (through: string) => {
     const db = connect(through, host)

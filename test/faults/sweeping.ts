@@ -1,12 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 
-import { createIdempotency } from 'oncely'
-import type { Subject } from 'oncely/testing'
+import { createIdempotency, isOncelyError } from 'oncely'
+import type { Subject, ToldCall } from 'oncely/testing'
 
 import { migrateToLatest } from '../../src/migrations.ts'
-import { connect, hasty, one, scope, writeNote } from './notes.ts'
+import { type Answer, connect, hasty, one, scope, writeNote } from './notes.ts'
 import type { Ground } from './ground.ts'
-import type { Answer } from './plans.ts'
 
 /**
  * A sweep of a record that is past its window. Whoever sweeps takes all that are due, so each key has
@@ -35,14 +34,14 @@ export function sweeping(ground: Ground): Subject<Answer> {
       const host = connect(through, 'oncelyDialect')
       return {
         async call(key) {
-          await createIdempotency(host, options(key)).sweep()
-          return { kind: 'swept' }
+          const { cleared } = await createIdempotency(host, options(key)).sweep()
+          return { kind: 'swept', cleared }
         },
         close: () => host.destroy(),
       }
     },
     effects: (key) => ground.effects(key),
-    async check(key) {
+    async check(key, calls) {
       const [record] = await rowsOf(key, false)
       const again = await createIdempotency(db, options(key)).withIdempotency(
         scope,
@@ -53,15 +52,12 @@ export function sweeping(ground: Ground): Subject<Answer> {
         },
       )
       free.push(schemaOf(key))
-      const cleared = record?.state === 'expired' && record.response === null
-      return cleared && again.kind === 'expired'
-        ? []
-        : [
-            {
-              wrong: 'misreported',
-              why: `${JSON.stringify(record)} behind the sweep, ${again.kind}`,
-            },
-          ]
+      const found = `${JSON.stringify(record)} behind the sweep, and then ${again.kind}`
+      const isCleared = record?.state === 'expired' && record.response === null
+      return [
+        ...(isCleared && again.kind === 'expired' ? [] : [misreported(found)]),
+        ...(isToldOnce(calls) ? [] : [misreported('the one record was not told of once')]),
+      ]
     },
   }
 
@@ -72,4 +68,19 @@ export function sweeping(ground: Ground): Subject<Answer> {
       due ? found.where('replay_until', '<=', (eb) => eb.fn<Date>('clock_timestamp')) : found
     ).execute()
   }
+}
+
+const misreported = (why: string) => ({ wrong: 'misreported' as const, why })
+
+/** By a count, or by an error that says that it may have been cleared. */
+function isToldOnce(calls: readonly ToldCall<Answer>[]): boolean {
+  const told = calls.flatMap((call) => call.told ?? [])
+  const counted = told.reduce(
+    (sum, one) => sum + ('result' in one ? (one.result.cleared ?? 0) : 0),
+    0,
+  )
+  const open = told.some(
+    (one) => 'error' in one && isOncelyError(one.error) && one.error.code === 'outcome_unknown',
+  )
+  return counted === 1 || (counted === 0 && open)
 }

@@ -12,7 +12,9 @@ const database = testDatabase()
 const direct = database.pool()
 
 interface Answer {
-  readonly kind: 'executed' | 'replayed' | 'unknown' | 'in_progress'
+  readonly kind: 'executed' | 'replayed' | 'rejected' | 'unknown' | 'in_progress'
+  readonly refusal?: string
+  readonly replayed?: boolean
   readonly value?: string
 }
 
@@ -134,6 +136,7 @@ describe('checkUnderFaults', () => {
       ...quick,
       patienceMs: 50,
       attempts: 3,
+      endMs: 500,
       concurrency: 64,
     })
     ok(problems.some(({ wrong }) => wrong === 'stuck'))
@@ -162,10 +165,68 @@ describe('checkUnderFaults', () => {
     await rejects(call, { code: 'invalid_options', message: /open must connect to the url/ })
   })
 
+  it('finds a first refusal that its caller was told to be an error', async () => {
+    const refused = subject((client, key) =>
+      once(client, key).then(({ kind }) => ({
+        kind: 'rejected',
+        refusal: 'no',
+        replayed: kind === 'replayed',
+      })),
+    )
+    const nothing = { ...refused, effects: () => Promise.resolve(0) }
+    const { problems } = await checkUnderFaults(nothing, { ...quick, expected: 0 })
+    deepStrictEqual(new Set(problems.map(({ wrong }) => wrong)), new Set(['misreported']))
+  })
+
+  it('throws what the subject throws, and goes on with nothing', async () => {
+    const own = new Error('own')
+    let asked = 0
+    const failing = subject(once, {
+      effects: () => ((asked += 1) > 5 ? Promise.reject(own) : Promise.resolve(1)),
+    })
+    await rejects(checkUnderFaults(failing, { ...quick, concurrency: 2 }), own)
+    const before = asked
+    await direct.query('select 1')
+    strictEqual(asked, before)
+  })
+
+  it('says of a pool that cannot be closed that it is stuck', async () => {
+    const honest = subject((client, key) =>
+      once(client, key).catch((): Answer => ({ kind: 'unknown' })),
+    )
+    let opened = 0
+    const broken: Subject<Answer> = {
+      ...honest,
+      open(url) {
+        const { call, close } = honest.open(url)
+        // Behind the first one nothing strikes, and it is not a fault's.
+        opened += 1
+        const isFirst = opened === 1
+        return { call, close: () => close().then(() => isFirst || Promise.reject(new Error('no'))) }
+      },
+    }
+    const { faults, problems } = await checkUnderFaults(broken, quick)
+    strictEqual(problems.length, faults.length)
+    deepStrictEqual(new Set(problems.map(({ wrong }) => wrong)), new Set(['stuck']))
+  })
+
+  it('tells of faults that had nothing to strike at', async () => {
+    const honest = subject((client, key) =>
+      once(client, key).catch((): Answer => ({ kind: 'unknown' })),
+    )
+    const { faults, missed } = await checkUnderFaults(honest, { ...quick, kinds: ['cancelled'] })
+    ok(faults.length > 0 && missed.length > 0)
+    const never = { name: 'never', act: () => Promise.resolve(false) }
+    await rejects(checkUnderFaults(honest, { ...quick, kinds: [never] }), /none of the faults/)
+  })
+
   it('refuses options that mean nothing', async () => {
     for (const options of [
       { kind: 'cut' },
       { kinds: ['none'] },
+      { kinds: [] },
+      { kinds: 'cut' },
+      { endMs: 0 },
       { expected: -1 },
       { concurrency: 0 },
       { attempts: 0 },

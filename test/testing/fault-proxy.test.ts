@@ -1,4 +1,6 @@
-import { deepStrictEqual, ok, rejects, strictEqual, throws } from 'node:assert/strict'
+import { deepStrictEqual, match, ok, rejects, strictEqual, throws } from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 
 import { type Fault, type FaultKind, type FaultProxy, startFaultProxy } from 'oncely/testing'
@@ -64,10 +66,9 @@ describe('startFaultProxy', () => {
   it('cut before a message: it never arrives', async (t) => {
     const { proxy, client } = await proxied(t)
     await client.query('create temp table if not exists unused (n int)')
-    const struck = proxy.inject(at(proxy, 'to server', 1, 'cut'))
-    strictEqual(struck(), false)
+    const { struck } = proxy.inject(at(proxy, 'to server', 1, 'cut'))
     await failureOf(client.query('select 1'))
-    strictEqual(struck(), true)
+    strictEqual(await struck, true)
     strictEqual(proxy.messages.at(-1)?.type, 'Query')
   })
 
@@ -133,19 +134,67 @@ describe('startFaultProxy', () => {
         return Promise.resolve()
       },
     }
-    const struck = proxy.inject(at(proxy, 'to client', 1, own))
+    const { struck } = proxy.inject(at(proxy, 'to client', 1, own))
     await client.query('select 1')
     deepStrictEqual(given, [pid, 'RowDescription'])
-    strictEqual(struck(), true)
+    strictEqual(await struck, true)
     await client.query('select 1')
     strictEqual(given.length, 2)
   })
 
-  it('one of your own that fails cuts the connection', async (t) => {
+  it('one of your own that fails cuts the connection, and has not struck', async (t) => {
     const { proxy, client } = await proxied(t)
     const own = { name: 'own', act: () => Promise.reject(new Error('cannot')) }
-    proxy.inject(at(proxy, 'to client', 1, own))
+    const { struck } = proxy.inject(at(proxy, 'to client', 1, own))
     await failureOf(client.query('select 1'))
+    strictEqual(await struck, false)
+  })
+
+  it('has not struck where there is nothing to strike at, or when it was withdrawn', async (t) => {
+    const proxy = await startFaultProxy(database.url)
+    const first = { direction: 'to server', message: 1, side: 'before' } as const
+    const early = proxy.inject({ ...first, kind: 'cancelled' })
+    const own = proxy.inject({
+      ...first,
+      kind: { name: 'own', act: (pid) => Promise.resolve(pid !== undefined) },
+    })
+    const client = new Client({ connectionString: proxy.url })
+    await client.connect()
+    t.after(() => client.end().then(() => proxy.close()))
+    deepStrictEqual([await early.struck, await own.struck], [false, false])
+
+    const { struck, withdraw } = proxy.inject(at(proxy, 'to server', 1, 'cut'))
+    withdraw()
+    strictEqual(await struck, false)
+    await client.query('select 1')
+  })
+
+  it('passes messages of several MiB, and what comes octet by octet', async (t) => {
+    const { proxy, client } = await proxied(t)
+    const large = 'x'.repeat(8 * 2 ** 20)
+    const { rows } = await client.query<{ back: string }>('select $1::text as back', [large])
+    strictEqual(rows[0]?.back, large)
+
+    const { hostname, port } = new URL(proxy.url)
+    const socket = connect(Number(port), hostname)
+    const start = Buffer.from('\0\0\0\x13\0\x03\0\0user\0nobody\0\0')
+    start.writeInt32BE(start.length, 0)
+    for (const octet of start) socket.write(Buffer.of(octet))
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    match(answer.toString('latin1', 0, 1), /[RE]/)
+    socket.destroy()
+  })
+
+  it('cuts a client that speaks something else, and goes on', async (t) => {
+    const { proxy, client } = await proxied(t)
+    const { hostname, port } = new URL(proxy.url)
+    for (const words of ['\0\0\0\x04\0', 'GET / HTTP/1.1\r\n\r\n', '\x16\x03\x01\x02\0\x01']) {
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => undefined)
+      socket.write(words)
+      await once(socket, 'close')
+    }
+    await client.query('select 1')
   })
 
   it('refuses what is no server and what is no fault', async () => {
@@ -164,6 +213,10 @@ describe('startFaultProxy', () => {
     ]) {
       throws(() => proxy.inject(fault as Fault), { code: 'invalid_options' }, JSON.stringify(fault))
     }
+    const client = new Client({ connectionString: proxy.url })
+    await client.connect()
+    throws(() => proxy.inject({ ...place, kind: 'cut' }), /passed already/)
+    await client.end()
     await proxy.close()
   })
 })

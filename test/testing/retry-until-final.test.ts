@@ -82,7 +82,7 @@ describe('retryUntilFinal', () => {
 
   it('fails when no call had a last word, with what the last one was told', async () => {
     const never = retryUntilFinal(answers(fail('a'), fail('b'), 'c'), { ...quick, attempts: 2 })
-    await rejects(never, { code: 'deadline_exceeded', cause: { error: new Error('b') } })
+    await rejects(never, { code: 'not_final', cause: { error: new Error('b') } })
   })
 
   it('refuses options that mean nothing', async () => {
@@ -93,6 +93,8 @@ describe('retryUntilFinal', () => {
       { pauseMs: Number.NaN },
       { attempts: 0 },
       { attempts: '3' },
+      { read: 'kind' },
+      { onRetry: 1 },
     ]) {
       const call = retryUntilFinal(answers('a'), options as object)
       await rejects(call, { code: 'invalid_options' }, JSON.stringify(options))
