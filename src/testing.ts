@@ -15,7 +15,7 @@ export {
   type CheckOptions,
   type CheckReport,
   checkUnderFaults,
-  type Problem,
 } from './testing/check-under-faults.ts'
+export type { Problem } from './testing/summary.ts'
 export type { Opened, Subject } from './testing/subject.ts'
 export type { Finding, Wrong } from './testing/judge.ts'

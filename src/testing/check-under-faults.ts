@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
 import { checkMs, checkNames, checkWhole, invalid } from '../checks.ts'
-import type { ToldCall } from './calls.ts'
 import { checkFaultKind, type Fault, type FaultKind, wireFaults } from './fault-proxy.ts'
-import { type Finding, judge } from './judge.ts'
+import { judge } from './judge.ts'
 import { readByKind } from './reading.ts'
 import {
   checkRetryOptions,
@@ -11,7 +10,8 @@ import {
   retryOptions,
   type RetryOptions,
 } from './retry-until-final.ts'
-import type { Subject } from './subject.ts'
+import { countEffects, type Subject } from './subject.ts'
+import { countsOf, describeProblems, type Problem } from './summary.ts'
 import { END_MS, underFault } from './under-fault.ts'
 import { type Undisturbed, undisturbed } from './undisturbed.ts'
 
@@ -44,16 +44,6 @@ export interface CheckOptions<Result = unknown> extends Omit<RetryOptions<Result
   readonly endMs?: number
 }
 
-/** A fault that something came of which should not have. */
-export interface Problem<Result = unknown> extends Finding {
-  /** What struck. */
-  readonly fault: Fault
-  /** Under which the calls were made. */
-  readonly key: string
-  /** In their order, with what each was told. */
-  readonly calls: readonly ToldCall<Result>[]
-}
-
 /** What all the faults came to. */
 export interface CheckReport<Result = unknown> {
   /** Those that struck. */
@@ -65,13 +55,19 @@ export interface CheckReport<Result = unknown> {
   readonly missed: readonly Fault[]
   /** Nothing, if the promise holds. */
   readonly problems: readonly Problem<Result>[]
+  /** For people: how many faults struck, and of each reason for a problem the first. */
+  readonly summary: string
 }
 
 /**
  * Proves a write that is to take effect once: makes it through a proxy, and at each single message of
  * PostgreSQL's protocol, in both directions, before and after it, lets a fault strike. Then a caller
  * retries with the same key until it has a last word, on the same pool, and what it was told is
- * compared with what is there.
+ * compared with what is there. It tries one intent: not another fingerprint under the key, and not two callers
+ * at once, but for those that a stalled call makes of one.
+ *
+ * Half-open links and stalled ones wait for the time-outs of what is proved: give it short ones, such as
+ * `idleInTransactionTimeoutMs` and `resolveTimeoutMs` below a second, or it takes minutes.
  *
  * @throws OncelyError `invalid_options`, also where nothing comes through the proxy, or no fault strikes;
  * `not_final` when the call has no last word although nothing strikes.
@@ -79,24 +75,27 @@ export interface CheckReport<Result = unknown> {
  *
  * @example
  * ```ts
- * const { problems } = await checkUnderFaults({ url, open, effects })
- * deepStrictEqual(problems, [])
+ * const { problems, summary } = await checkUnderFaults({ url, open, effects })
+ * strictEqual(problems.length, 0, summary)
  * ```
  */
 export async function checkUnderFaults<Result>(
   subject: Subject<Result>,
   options: CheckOptions<Result> = {},
 ): Promise<CheckReport<Result>> {
-  const { kinds, concurrency } = checkOptions(options)
-  const clean = await undisturbed(subject, options.read ?? readByKind)
-  const todo = clean.places.flatMap((place) => kinds.map((kind) => ({ ...place, kind })))
+  const { kinds, concurrency, expected } = checkOptions(options)
+  const clean = await undisturbed(subject, options.read ?? readByKind, expected)
+  const todo = clean.places.flatMap(({ at, ...place }) =>
+    kinds.map((kind) => ({ at, fault: { ...place, kind } })),
+  )
   const report = { faults: [] as Fault[], missed: [] as Fault[], problems: [] as Problem<Result>[] }
   const worker = async () => {
-    for (let fault = todo.shift(); fault; fault = todo.shift()) {
+    for (let next = todo.shift(); next; next = todo.shift()) {
+      const { at, fault } = next
       try {
         const found = await problemsOf(subject, fault, clean, options)
         report[found ? 'faults' : 'missed'].push(fault)
-        report.problems.push(...(found ?? []))
+        report.problems.push(...(found ?? []).map((problem) => ({ ...problem, at })))
       } catch (error) {
         // Nobody goes on behind an error of the subject's.
         todo.length = 0
@@ -107,7 +106,9 @@ export async function checkUnderFaults<Result>(
   const ended = await Promise.allSettled(Array.from({ length: concurrency }, worker))
   for (const end of ended) if (end.status === 'rejected') throw end.reason
   if (report.faults.length === 0) throw invalid('none of the faults has struck')
-  return report
+  const { faults, problems } = report
+  const summary = [countsOf(faults.length, problems), describeProblems(problems)].join('\n').trim()
+  return { ...report, summary }
 }
 
 function checkOptions<Result>(options: CheckOptions<Result>) {
@@ -120,7 +121,7 @@ function checkOptions<Result>(options: CheckOptions<Result>) {
   const given: unknown = kinds
   if (!Array.isArray(given) || given.length === 0) throw invalid('kinds must name some faults')
   kinds.forEach(checkFaultKind)
-  return { kinds: [...new Set(kinds)], concurrency }
+  return { kinds: [...new Set(kinds)], concurrency, expected }
 }
 
 /** @returns what is wrong behind the fault; undefined when it did not strike. */
@@ -129,14 +130,14 @@ async function problemsOf<Result>(
   fault: Fault,
   { first }: Undisturbed,
   options: CheckOptions<Result>,
-): Promise<Problem<Result>[] | undefined> {
+): Promise<Omit<Problem<Result>, 'at'>[] | undefined> {
   const { read = readByKind, expected: effects = 1, endMs } = options
   const key = randomUUID()
   await subject.prepare?.(key)
   const { struck, calls, found, unclosed } = await underFault(subject, fault, key, options, endMs)
   if (!struck) return undefined
   const findings = judge(calls, read, found, { effects, first })
-  if ((await subject.effects(key)) !== found) {
+  if ((await countEffects(subject, key)) !== found) {
     findings.push({ wrong: 'duplicated', why: 'behind the last word it took effect again' })
   }
   if (unclosed) findings.push({ wrong: 'stuck', why: `the pool could not be closed: ${unclosed}` })

@@ -1,5 +1,5 @@
 import { checkWhole, invalid } from '../checks.ts'
-import type { Direction, SeenMessage, WireMessage } from './messages.ts'
+import { type Direction, type SeenMessage, statementOf, type WireMessage } from './messages.ts'
 import type { Link } from './link.ts'
 import { startRelay } from './relay.ts'
 
@@ -8,7 +8,8 @@ import { startRelay } from './relay.ts'
  * - `cut`: it is closed on both sides.
  * - `half-open`: nothing passes any more in either direction, and neither side is told.
  * - `stalled`: nothing passes until `release`, and then all that has come meanwhile.
- * - `cancelled`: whatever its backend is doing is cancelled, as by `pg_cancel_backend`, however late.
+ * - `cancelled`: whatever its backend is doing is cancelled, as by `pg_cancel_backend`, however late. Between two
+ *   statements that is nothing, as only the server knows.
  * - one of one's own.
  */
 export type FaultKind = 'cut' | 'half-open' | 'stalled' | 'cancelled' | OwnFault
@@ -43,7 +44,10 @@ export interface Fault {
 
 /** A fault that will strike, has struck, or never will. */
 export interface PlannedFault {
-  /** True once it has struck; false once it has not, or was withdrawn before it could. */
+  /**
+   * True once it has struck; false once it has not, or was withdrawn before it could. Rejected by what a fault
+   * of one's own has thrown.
+   */
   readonly struck: Promise<boolean>
   /** Takes it back, if its message has not come yet. */
   withdraw(): void
@@ -71,7 +75,8 @@ export interface FaultProxy {
  * Starts a proxy in front of a server, for tests of what becomes of a write whose connection fails.
  * It speaks no TLS: a client that asks for it is told that there is none.
  *
- * @param url - of the database, as of `postgres://user:password@127.0.0.1:5432/name`.
+ * @param url - of the database, such as `postgres://user:password@127.0.0.1:5432/name`: over TCP, with host and port
+ * in their places, and without an `sslmode` that insists on TLS.
  * @throws OncelyError `invalid_options` for anything but such a URL.
  *
  * @example
@@ -81,15 +86,13 @@ export interface FaultProxy {
  * ```
  */
 export async function startFaultProxy(url: string): Promise<FaultProxy> {
-  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
-    throw invalid('url must be that of a PostgreSQL server')
-  }
+  checkUrl(url)
   const messages: SeenMessage[] = []
   const seen: Record<Direction, number> = { 'to server': 0, 'to client': 0 }
   const planned = new Set<Plan>()
   const relay = await startRelay(url, async (message, link) => {
     const { direction, type } = message
-    messages.push({ direction, type })
+    messages.push({ direction, type, statement: statementOf(message) })
     const number = (seen[direction] += 1)
     const plans = [...planned].filter(
       ({ fault }) => fault.direction === direction && fault.message === number,
@@ -103,13 +106,15 @@ export async function startFaultProxy(url: string): Promise<FaultProxy> {
     inject(fault) {
       checkFault(fault)
       if (fault.message <= seen[fault.direction]) throw invalid('that message has passed already')
-      const { promise: struck, resolve } = Promise.withResolvers<boolean>()
-      const plan: Plan = { fault, tell: resolve }
+      const tell = Promise.withResolvers<boolean>()
+      // Whoever does not look at it is not to hear of it as unhandled.
+      tell.promise.catch(() => undefined)
+      const plan: Plan = { fault, tell }
       planned.add(plan)
       return {
-        struck,
+        struck: tell.promise,
         withdraw() {
-          if (planned.delete(plan)) resolve(false)
+          if (planned.delete(plan)) tell.resolve(false)
         },
       }
     },
@@ -122,16 +127,16 @@ export async function startFaultProxy(url: string): Promise<FaultProxy> {
 
 interface Plan {
   readonly fault: Fault
-  readonly tell: (struck: boolean) => void
+  readonly tell: PromiseWithResolvers<boolean>
 }
 
 async function pass(message: WireMessage, link: Link, plans: readonly Plan[]): Promise<void> {
   const strikeAt = async (side: Fault['side']) => {
     for (const { fault, tell } of plans.filter((plan) => plan.fault.side === side)) {
       try {
-        tell(await strike(fault.kind, link))
+        tell.resolve(await strike(fault.kind, link))
       } catch (error) {
-        tell(false)
+        tell.reject(error)
         throw error
       }
       await link.released()
@@ -150,6 +155,20 @@ async function strike(kind: FaultKind, link: Link): Promise<boolean> {
   else if (kind === 'stalled') link.hold()
   else return (await kind.act(link.pid)) !== false
   return true
+}
+
+function checkUrl(url: string): void {
+  const parsed = /^postgres(ql)?:\/\//.test(url) ? URL.parse(url) : null
+  if (!parsed) throw invalid('url must be that of a PostgreSQL server')
+  const { hostname, searchParams } = parsed
+  // What goes round the proxy would prove nothing.
+  if (hostname === '' || /%2f/i.test(hostname)) throw invalid('url must name a host, and no socket')
+  for (const name of ['host', 'hostaddr', 'port']) {
+    if (searchParams.has(name)) throw invalid(`url must not have the parameter '${name}'`)
+  }
+  if (/^(require|verify-)/.test(searchParams.get('sslmode') ?? '')) {
+    throw invalid('url must not insist on TLS: there is none through the proxy')
+  }
 }
 
 function checkFault({ direction, message, side, kind }: Fault): void {

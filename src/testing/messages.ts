@@ -10,6 +10,8 @@ export interface SeenMessage {
   readonly direction: Direction
   /** Name of its type, such as `Parse` or `CommandComplete`; its letter where it has no name here. */
   readonly type: string
+  /** Of a Query or a Parse. */
+  readonly statement?: string | undefined
 }
 
 /** The same with all of it, its type and its length included. */

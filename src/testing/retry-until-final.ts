@@ -43,7 +43,7 @@ export interface RetryOptions<Result = unknown> {
  * @param call - the same each time: same scope, key and fingerprint.
  * @returns the calls in their order; the last one has the last word.
  * @throws OncelyError `invalid_options`; `not_final` when no call had one, whose cause is what the last
- * one was told.
+ * one came to.
  *
  * @example
  * ```ts
@@ -77,7 +77,8 @@ export function checkRetryOptions<Result>(options: RetryOptions<Result>): void {
   }
 }
 
-export function notFinal(message: string, cause: Told<unknown> | undefined): OncelyError {
+export function notFinal(message: string, told: Told<unknown> | undefined): OncelyError {
+  const cause = told && ('error' in told ? told.error : told.result)
   return new OncelyError('not_final', message, { cause })
 }
 

@@ -1,7 +1,7 @@
 import { OVER, within } from '../postgres/within.ts'
 import { callUntilFinal, type Manner, type ToldCall } from './calls.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
-import type { Opened, Subject } from './subject.ts'
+import { countEffects, type Opened, type Subject } from './subject.ts'
 
 /** What became of one intent. */
 interface Struck<Result> {
@@ -32,9 +32,9 @@ export async function underFault<Result>(
 ): Promise<Outcome<Result>> {
   const proxy = await startFaultProxy(subject.url)
   try {
-    const opened = subject.open(proxy.url)
+    const opened = await subject.open(proxy.url)
     const call = () => opened.call(key)
-    const effects = () => subject.effects(key)
+    const effects = () => countEffects(subject, key)
     try {
       const struck = await strikeAt(call, effects, proxy, fault, manner, endMs)
       return { ...struck, unclosed: await close(opened, endMs) }

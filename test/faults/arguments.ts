@@ -11,6 +11,8 @@ export interface Arguments extends Selection {
   readonly soak: boolean
   readonly seed: number
   readonly minutes: number
+  /** Only this one of the soak. */
+  readonly round: number | undefined
 }
 
 const options = {
@@ -19,6 +21,7 @@ const options = {
   soak: { type: 'boolean', default: false },
   seed: { type: 'string', default: String(randomInt(2 ** 31)) },
   minutes: { type: 'string', default: '0.25' },
+  round: { type: 'string' },
 } as const
 
 /** @throws with what is wrong with them. */
@@ -30,9 +33,13 @@ export function readArguments(args: readonly string[]): Arguments {
     throw new TypeError('--seed is a whole number')
   }
   if (!(minutes > 0 && minutes < Infinity)) throw new TypeError('--minutes is a number above 0')
+  const round = values.round === undefined ? undefined : Number(values.round)
+  if (round !== undefined && !(Number.isSafeInteger(round) && round > 0)) {
+    throw new TypeError('--round is a whole number from 1 on')
+  }
   refuseUnknown('scenario', scenario, scenarioNames)
   refuseUnknown('fault', fault, faultNames)
-  return { scenario, fault, soak, seed, minutes, all: scenario === '' && fault === '' }
+  return { scenario, fault, soak, seed, minutes, round, all: scenario === '' && fault === '' }
 }
 
 function refuseUnknown(what: string, text: string, names: readonly string[]): void {

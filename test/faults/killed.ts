@@ -37,8 +37,8 @@ export function killedCaller({ name, subject }: Scenario): {
         ...((await subject.check?.(key, calls)) ?? []),
         ...deaths.splice(0),
       ],
-      open(url) {
-        const living = subject.open(url)
+      async open(url) {
+        const living = await subject.open(url)
         let calls = 0
         return {
           ...living,

@@ -1,7 +1,8 @@
 // `npm run test:faults`: lets faults strike at every message between a caller and its server, and
 // compares what callers were told with what is there; then for a while at several callers at once.
 // `-- --scenario TEXT --fault TEXT` tries only those whose names contain the texts;
-// `-- --soak --seed N --minutes N` draws faults for several callers and keys at once, and no others.
+// `-- --soak --seed N --minutes N` draws faults for several callers and keys at once, and no others;
+// `-- --soak --seed N --round N` draws those of one round again.
 import { isOncelyError } from '../../src/errors.ts'
 import { checkConnection } from '../../src/postgres/server.ts'
 import { startTestServer } from '../support/database-server.ts'

@@ -8,6 +8,7 @@ import { judge } from '../../src/testing/judge.ts'
 import { readByKind } from '../../src/testing/reading.ts'
 import { underFault } from '../../src/testing/under-fault.ts'
 import { patience, wireKinds } from './exhaustive.ts'
+import type { Arguments } from './arguments.ts'
 import type { Ground } from './ground.ts'
 import { checkNotes } from './check-notes.ts'
 import { type Answer, connect, Runs } from './notes.ts'
@@ -31,16 +32,17 @@ interface Errand {
 
 /**
  * Rounds in which several callers ask for a few keys at once, each call through a proxy of its own with
- * a fault somewhere. The seed draws everything, except how the callers get into each other's way.
+ * a fault somewhere. Seed and round draw everything, except how the callers get into each other's way.
  */
 export async function soak(
   ground: Ground,
   tally: Tally,
-  { seed, minutes }: { readonly seed: number; readonly minutes: number },
+  { seed, minutes, round: only }: Pick<Arguments, 'seed' | 'minutes' | 'round'>,
 ): Promise<void> {
-  const random = new Random(seed)
   const end = performance.now() + minutes * 60_000
-  for (let round = 1; round === 1 || performance.now() < end; round += 1) {
+  const first = only ?? 1
+  for (let round = first; round === first || (!only && performance.now() < end); round += 1) {
+    const random = new Random(seed + round * 7_919)
     const keys = Array.from({ length: KEYS }, () => randomUUID())
     const errands = Array.from({ length: CALLERS }, () =>
       Array.from({ length: CALLS_A_CALLER }, () => draw(random, ground, keys)),
@@ -97,7 +99,9 @@ async function run(ground: Ground, callers: readonly (readonly Errand[])[]) {
     const [first] = made
     if (first) {
       const { fault } = first.errand
-      problems.push(...findings.map((finding) => ({ ...finding, fault, key, calls: told })))
+      problems.push(
+        ...findings.map((finding) => ({ ...finding, fault, at: 'the soak', key, calls: told })),
+      )
     }
   }
   return { faults, problems }

@@ -1,12 +1,12 @@
-import type { Fault, Problem, Wrong } from 'oncely/testing'
+import type { Fault, Problem } from 'oncely/testing'
 
-const wrongs = ['lost', 'duplicated', 'misreported', 'stuck'] as const satisfies readonly Wrong[]
+import { countsOf, describeProblems } from '../../src/testing/summary.ts'
 
 /** What faults came to, by scenario and fault. */
 export class Tally {
   /** By scenario and by fault, the places where it struck. */
   readonly #places = new Map<string, Map<string, Set<string>>>()
-  readonly #found = new Map<Wrong, number>()
+  readonly #problems: Problem[] = []
 
   add(
     scenario: string,
@@ -21,10 +21,9 @@ export class Tally {
       const places = row.get(nameOf(kind)) ?? new Set()
       row.set(nameOf(kind), places.add(`${side} ${message} ${direction}`))
     }
-    for (const { wrong } of problems) this.#found.set(wrong, (this.#found.get(wrong) ?? 0) + 1)
-    problems.slice(0, SHOWN).forEach((problem) => {
-      console.log(describe(scenario, problem))
-    })
+    this.#problems.push(...problems)
+    console.log(`${scenario}: ${faults.length} faults, ${problems.length} problems`)
+    if (problems.length > 0) console.log(describeProblems(problems))
   }
 
   /** How many there were, no two of them the same fault at the same place of the same scenario. */
@@ -36,13 +35,12 @@ export class Tally {
   }
 
   get problems(): number {
-    return [...this.#found.values()].reduce(sum, 0)
+    return this.#problems.length
   }
 
   /** The last line of a proof. */
   get verdict(): string {
-    const found = wrongs.map((wrong) => `${wrong}: ${this.#found.get(wrong) ?? 0}`)
-    return [`faults: ${this.faults}`, ...found].join(', ')
+    return countsOf(this.faults, this.#problems)
   }
 
   /** One row a scenario, one column a fault. */
@@ -60,22 +58,5 @@ export class Tally {
   }
 }
 
-/** Of each scenario; one bug has many. */
-const SHOWN = 3
-
 const sum = (a: number, b: number) => a + b
 const nameOf = (kind: Fault['kind']) => (typeof kind === 'string' ? kind : kind.name)
-
-function describe(scenario: string, { fault, wrong, why, calls }: Problem): string {
-  const { direction, message, side, kind } = fault
-  const told = calls.map(({ told, givenUp }) => {
-    const what = !told
-      ? 'nothing'
-      : 'result' in told
-        ? JSON.stringify(told.result)
-        : String(told.error)
-    return `  ${givenUp ? 'given up, later told' : 'told'} ${what}`
-  })
-  const where = `${scenario}: ${nameOf(kind)} ${side} message ${message} ${direction}`
-  return [`${where}: ${wrong}: ${why}`, ...told].join('\n')
-}

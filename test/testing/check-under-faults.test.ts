@@ -1,5 +1,5 @@
 // Handlers that are wrong on purpose: a proof that finds nothing in them would prove nothing.
-import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 
 import { guardPool } from 'oncely/pg'
@@ -181,8 +181,9 @@ describe('checkUnderFaults', () => {
   it('throws what the subject throws, and goes on with nothing', async () => {
     const own = new Error('own')
     let asked = 0
+    const honest = subject(once)
     const failing = subject(once, {
-      effects: () => ((asked += 1) > 5 ? Promise.reject(own) : Promise.resolve(1)),
+      effects: (key) => ((asked += 1) > 5 ? Promise.reject(own) : honest.effects(key)),
     })
     await rejects(checkUnderFaults(failing, { ...quick, concurrency: 2 }), own)
     const before = asked
@@ -197,17 +198,58 @@ describe('checkUnderFaults', () => {
     let opened = 0
     const broken: Subject<Answer> = {
       ...honest,
-      open(url) {
-        const { call, close } = honest.open(url)
-        // Behind the first one nothing strikes, and it is not a fault's.
+      async open(url) {
+        const inner = await honest.open(url)
+        // The first one is that of the call at which nothing strikes.
         opened += 1
         const isFirst = opened === 1
-        return { call, close: () => close().then(() => isFirst || Promise.reject(new Error('no'))) }
+        return {
+          call: (key) => inner.call(key),
+          async close() {
+            await inner.close()
+            if (!isFirst) throw new Error('no')
+          },
+        }
       },
     }
     const { faults, problems } = await checkUnderFaults(broken, quick)
     strictEqual(problems.length, faults.length)
     deepStrictEqual(new Set(problems.map(({ wrong }) => wrong)), new Set(['stuck']))
+  })
+
+  it('refuses effects that are no count, or not those of a call at which nothing strikes', async () => {
+    for (const count of [undefined, '1', 1, 0.5, -1]) {
+      const wrong = subject(once, { effects: () => Promise.resolve(count as number) })
+      await rejects(checkUnderFaults(wrong, quick), { code: 'invalid_options' }, String(count))
+    }
+    await rejects(checkUnderFaults(subject(once), { ...quick, expected: 2 }), /and not 2/)
+  })
+
+  it('throws what a fault of your own has thrown', async () => {
+    const own = new Error('own')
+    const act = () => Promise.reject(own)
+    const honest = subject((client, key) =>
+      once(client, key).catch((): Answer => ({ kind: 'unknown' })),
+    )
+    await rejects(checkUnderFaults(honest, { ...quick, kinds: [{ name: 'broken', act }] }), own)
+  })
+
+  it('has nothing against answers that are the same, first and again', async () => {
+    const alike = subject((client, key) =>
+      once(client, key).then(
+        (): Answer => ({ kind: 'replayed', value: 'done' }),
+        (): Answer => ({ kind: 'in_progress' }),
+      ),
+    )
+    deepStrictEqual((await checkUnderFaults(alike, quick)).problems, [])
+  })
+
+  it('says where, and what callers were told, once for each reason', async () => {
+    const { problems, summary } = await checkUnderFaults(subject(once), quick)
+    ok(problems.length > 2)
+    match(summary, /^faults: \d+, lost: 0, duplicated: 0, misreported: [1-9]\d*, stuck: 0\n/)
+    match(summary, /the first call was told that it had failed \(cut .*, \w+ of with claimed as/)
+    ok(summary.split('\n').length < 10, summary)
   })
 
   it('tells of faults that had nothing to strike at', async () => {

@@ -142,12 +142,12 @@ describe('startFaultProxy', () => {
     strictEqual(given.length, 2)
   })
 
-  it('one of your own that fails cuts the connection, and has not struck', async (t) => {
+  it('one of your own that fails cuts the connection, and says so', async (t) => {
     const { proxy, client } = await proxied(t)
     const own = { name: 'own', act: () => Promise.reject(new Error('cannot')) }
     const { struck } = proxy.inject(at(proxy, 'to client', 1, own))
     await failureOf(client.query('select 1'))
-    strictEqual(await struck, false)
+    await rejects(struck, /cannot/)
   })
 
   it('has not struck where there is nothing to strike at, or when it was withdrawn', async (t) => {
@@ -163,9 +163,9 @@ describe('startFaultProxy', () => {
     t.after(() => client.end().then(() => proxy.close()))
     deepStrictEqual([await early.struck, await own.struck], [false, false])
 
-    const { struck, withdraw } = proxy.inject(at(proxy, 'to server', 1, 'cut'))
-    withdraw()
-    strictEqual(await struck, false)
+    const planned = proxy.inject(at(proxy, 'to server', 1, 'cut'))
+    planned.withdraw()
+    strictEqual(await planned.struck, false)
     await client.query('select 1')
   })
 
@@ -198,7 +198,12 @@ describe('startFaultProxy', () => {
   })
 
   it('refuses what is no server and what is no fault', async () => {
-    for (const url of ['', 'http://127.0.0.1', 'postgres://[']) {
+    for (const url of [
+      ...['', 'http://127.0.0.1', 'postgres://[', 'postgres:///app', 'postgres://%2Ftmp/app'],
+      'postgres://127.0.0.1/app?host=/tmp',
+      'postgres://127.0.0.1/app?port=1',
+      'postgres://127.0.0.1/app?sslmode=require',
+    ]) {
       await rejects(startFaultProxy(url), { code: 'invalid_options' }, url)
     }
     const proxy = await startFaultProxy(database.url)
