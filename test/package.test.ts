@@ -101,6 +101,7 @@ describe('the package as it is built and packed', () => {
       'docs/drivers.md',
       'docs/errors.md',
       'docs/guarantees.md',
+      'docs/seeded-bugs.md',
       'package.json',
     ])
   })

@@ -29,8 +29,13 @@ export interface Plan {
   readonly expected: 0 | 1
 }
 
-const write = (db: Kysely<NotesDatabase>, key: string, runs: Runs, fingerprint = one) =>
-  writeBy(createIdempotency(db, hasty), key, runs, fingerprint)
+const write = (
+  db: Kysely<NotesDatabase>,
+  key: string,
+  runs: Runs,
+  fingerprint = one,
+  options = hasty,
+) => writeBy(createIdempotency(db, options), key, runs, fingerprint)
 
 const writeBy = (
   idempotency: Idempotency<NotesDatabase>,
@@ -56,6 +61,11 @@ const replay: Plan = { ...first, before: writeBy, kinds: ['replayed'] }
 export const plans = {
   'first execution': first,
   'first execution, plain': { ...first, host: 'plain' },
+  // Before the caller loses its patience, so that it hears what is made of no answer.
+  'first execution, COMMIT soon given up': {
+    ...first,
+    call: (db, key, runs) => write(db, key, runs, one, { ...hasty, resolveTimeoutMs: 150 }),
+  },
   replay,
   conflict: {
     ...replay,

@@ -175,4 +175,26 @@ describe('what an instance has set, where its call joins', () => {
     })
     deepStrictEqual(await host.left('left'), nothing)
   })
+
+  it('a claim cannot be committed while its function runs, behind the failure of something else', async () => {
+    using running = gate()
+    const db = host.connect({ max: 1 })
+    let joined: Promise<unknown> | undefined
+    const committed = db.transaction().execute(async (tx) => {
+      joined = beside(
+        createIdempotency(db)
+          .withTransaction(tx)
+          .withIdempotency(scope, 'open', one, async (inner, context) => {
+            await writeNote(inner, context)
+            await running.pass()
+          }),
+      )
+      const other = running.reached.then(() => Promise.reject(new Error()))
+      await failureOf(Promise.all([joined, other]))
+    })
+    await rejects(committed, { code: '23514', constraint: 'records_outcome_at_commit' })
+    running.open()
+    await failureOf(joined ?? committed)
+    deepStrictEqual(await host.left('open'), nothing)
+  })
 })

@@ -55,9 +55,10 @@ async function run(url: string): Promise<readonly Explored[]> {
   await checkConnection(url)
   const testRun = await startTestRun(url)
   const explored: Explored[] = []
+  const opened = Array.from({ length: Math.min(FLOWS, wanted.length) }, () => openFlow(testRun))
   try {
     const left = [...wanted]
-    const flows = Array.from({ length: FLOWS }, () => exploreAll(openFlow(testRun), left, explored))
+    const flows = opened.map((flow) => exploreAll(flow, left, explored))
     const stopped = new Promise((resolve) => {
       stop.signal.addEventListener('abort', resolve)
     })
@@ -65,6 +66,8 @@ async function run(url: string): Promise<readonly Explored[]> {
     // Stopped, nobody waits for a schedule that may never end: its connections are cut.
     await Promise.race([Promise.all(flows), stopped])
   } finally {
+    // A database that is made behind the end would stay, and keep this process with it.
+    await Promise.allSettled(opened)
     await testRun.end()
   }
   return explored

@@ -1,0 +1,7 @@
+import type { SeededBug } from './bug.ts'
+import { claims } from './claims.ts'
+import { clearing } from './clearing.ts'
+import { commits } from './commits.ts'
+import { outcomes } from './outcomes.ts'
+
+export const bugs: readonly SeededBug[] = [...claims, ...outcomes, ...commits, ...clearing]

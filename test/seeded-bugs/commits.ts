@@ -1,0 +1,91 @@
+import { failed, faults, type SeededBug, testFile } from './bug.ts'
+
+const serverLost = testFile('test/with-idempotency/server-lost.test.ts')
+
+/** Of COMMIT, of its answer, and of what is made of none. */
+export const commits: readonly SeededBug[] = [
+  {
+    name: 'a COMMIT that is not answered in time is taken for a failure',
+    edits: [
+      {
+        file: 'src/postgres/transact.ts',
+        find: `  return fateOf(unit, answer === OVER ? { error: abandon() } : answer, bound, onLost)`,
+        replace: `  if (answer === OVER) throw abandon()
+  return fateOf(unit, answer, bound, onLost)`,
+      },
+    ],
+    proof: faults('given up', 'stalled'),
+    says: 'misreported: the call that took effect was told that it had failed',
+  },
+  {
+    name: 'a call whose COMMIT was lost is run again',
+    edits: [
+      {
+        file: 'src/with-idempotency.ts',
+        find: `  // Somebody else may have the key by the time a lost commit is looked up.`,
+        replace: `  return run(db, operation, { ...claim, attempt: randomUUID() }, fn, { bound, onLost }, noted)
+  // Somebody else may have the key by the time a lost commit is looked up.`,
+      },
+    ],
+    proof: faults('plain', 'cut'),
+    says: "is there, and its caller told 'replayed'",
+  },
+  {
+    name: '`synchronous_commit` off leaks into an execution',
+    edits: [
+      {
+        file: 'src/postgres/settings.ts',
+        find: "      set_config('lock_timeout', ${`${options.lockTimeoutMs}ms`}, true),\n",
+        replace: `      set_config('synchronous_commit', 'off', true),
+      set_config('lock_timeout', \${\`\${options.lockTimeoutMs}ms\`}, true),
+`,
+      },
+    ],
+    proof: serverLost,
+    says: failed('C6: has crashed behind the commit: executed, recovered'),
+  },
+  {
+    name: 'the fate of a commit is concluded from the id of the transaction alone',
+    edits: [
+      {
+        file: 'src/postgres/commit-fate.ts',
+        find: `  return look(own)`,
+        replace: `  return status === 'committed' ? 'ours' : 'absent'`,
+      },
+    ],
+    proof: serverLost,
+    says: failed('C6: and its id is that of a transaction that has committed: not taken for ours'),
+  },
+  {
+    name: 'an answer to COMMIT of severity FATAL is taken for definite',
+    edits: [
+      {
+        file: 'src/postgres/sqlstate.ts',
+        find: `  return found?.severity === 'ERROR' && !/^(08|57P0)/.test(found.code)`,
+        replace: `  if (found?.severity === 'FATAL') return true
+  return found?.severity === 'ERROR' && !/^(08|57P0)/.test(found.code)`,
+      },
+      {
+        file: 'src/postgres/sqlstate.ts',
+        find: `  return found?.severity === 'ERROR' && /^(23|40|P0)/.test(found.code)`,
+        replace: `  if (found?.severity === 'FATAL') return true
+  return found?.severity === 'ERROR' && /^(23|40|P0)/.test(found.code)`,
+      },
+    ],
+    proof: testFile('test/with-idempotency/lost-commit.test.ts'),
+    says: failed('C6: to a pooler, which says FATAL 08P01 and goes on: executed, recovered'),
+  },
+  {
+    name: 'the silence of a client is not bound while its transaction is open',
+    edits: [
+      {
+        file: 'src/postgres/settings.ts',
+        find: `, true),
+      \${silenceBound(options)}\``,
+        replace: ', true)`',
+      },
+    ],
+    proof: testFile('test/options-effects.test.ts'),
+    says: failed('bounds the silence in the transaction to 59999ms'),
+  },
+]
