@@ -1,7 +1,5 @@
 import { failed, faults, type SeededBug, testFile } from './bug.ts'
 
-const serverLost = testFile('test/with-idempotency/server-lost.test.ts')
-
 /** Of COMMIT, of its answer, and of what is made of none. */
 export const commits: readonly SeededBug[] = [
   {
@@ -41,8 +39,8 @@ export const commits: readonly SeededBug[] = [
 `,
       },
     ],
-    proof: serverLost,
-    says: failed('C6: has crashed behind the commit: executed, recovered'),
+    proof: faults('first execution', 'crash'),
+    says: 'lost: 0 effects are there, and not 1',
   },
   {
     name: 'the fate of a commit is concluded from the id of the transaction alone',
@@ -53,7 +51,7 @@ export const commits: readonly SeededBug[] = [
         replace: `  return status === 'committed' ? 'ours' : 'absent'`,
       },
     ],
-    proof: serverLost,
+    proof: testFile('test/with-idempotency/server-lost.test.ts'),
     says: failed('C6: and its id is that of a transaction that has committed: not taken for ours'),
   },
   {
