@@ -13,7 +13,7 @@ export const commits: readonly SeededBug[] = [
       },
     ],
     proof: faults('given up', 'stalled'),
-    says: 'misreported: the call that took effect was told that it had failed',
+    says: 'misreported: the first call was told that it had failed',
   },
   {
     name: 'a call whose COMMIT was lost is run again',
@@ -26,7 +26,7 @@ export const commits: readonly SeededBug[] = [
       },
     ],
     proof: faults('plain', 'cut'),
-    says: "is there, and its caller told 'replayed'",
+    says: 'is there, and was told replayed',
   },
   {
     name: '`synchronous_commit` off leaks into an execution',
