@@ -9,7 +9,7 @@ import {
 
 import type { CallerRole } from './scenario.ts'
 import type { RunsDatabase } from './seat.ts'
-import { prints } from './prints.ts'
+import { fingerprints } from './fingerprints.ts'
 
 export const scope = { tenant: 't1', actor: 'u1', operation: 'runs.make' }
 
@@ -71,15 +71,15 @@ export class Caller {
 
   #ask(key: string) {
     const idempotency = createIdempotency(this.#db, this.#options)
-    return idempotency.withIdempotency(scope, key, prints[this.role.print], this.#run)
+    return idempotency.withIdempotency(scope, key, fingerprints[this.role.fingerprint], this.#run)
   }
 
   async #join(key: string): Promise<Told> {
     const idempotency = createIdempotency(this.#db, this.#options)
     return this.#db.transaction().execute(async (tx) => {
       const joined = idempotency.withTransaction(tx)
-      const print = prints[this.role.print]
-      const told = toldBy(await joined.withIdempotency(scope, key, print, this.#run))
+      const fingerprint = fingerprints[this.role.fingerprint]
+      const told = toldBy(await joined.withIdempotency(scope, key, fingerprint, this.#run))
       if (this.role.joins === 'rolls back') throw new HostError()
       return told
     })

@@ -6,7 +6,7 @@ export interface Change {
   readonly step: number
   /** Whose step it was. */
   readonly by: string
-  readonly what: 'stored' | 'refused' | 'cleared' | 'deleted'
+  readonly what: 'stored' | 'rejected' | 'cleared' | 'deleted'
   /** Of a record that was stored. */
   readonly run?: string | undefined
 }
@@ -42,10 +42,10 @@ export function historyOf(
 /** Whether nobody can tell them apart; time alone makes a record due. */
 function isSame(before: SeenRecord | undefined, after: SeenRecord | undefined): boolean {
   if (!before || !after) return before === after
-  const { state, print, attempt, response } = after
+  const { state, fingerprint, attempt, response } = after
   return (
     before.state === state &&
-    before.print === print &&
+    before.fingerprint === fingerprint &&
     before.attempt === attempt &&
     before.response === response
   )
@@ -63,16 +63,16 @@ function changeOf(
     const run = runOf(after)
     if (run === undefined || !run.startsWith(by)) return undefined
     if (after.state === 'completed') return { what: 'stored', run }
-    return after.state === 'rejected' ? { what: 'refused', run } : undefined
+    return after.state === 'rejected' ? { what: 'rejected', run } : undefined
   }
   if (!before || !isJanitor || !janitor) return undefined
   if (!after) {
-    const purges = janitor !== 'sweeps' && before.state === 'expired' && before.purgeable
+    const purges = janitor === 'purges' && before.state === 'expired' && before.purgeable
     return purges ? { what: 'deleted' } : undefined
   }
-  const sweeps = janitor !== 'purges' && before.due && before.state !== 'expired'
+  const sweeps = janitor === 'sweeps' && before.due && before.state !== 'expired'
   const isTombstone = after.state === 'expired' && after.response === null
-  const isOfSame = before.attempt === after.attempt && before.print === after.print
+  const isOfSame = before.attempt === after.attempt && before.fingerprint === after.fingerprint
   return sweeps && isTombstone && isOfSame ? { what: 'cleared' } : undefined
 }
 
@@ -85,6 +85,6 @@ export function runOf({ response }: SeenRecord): string | undefined {
 
 export function show(record: SeenRecord | undefined): string {
   if (!record) return 'nothing'
-  const { state, print, response, due } = record
-  return `a record (${state}${due ? ', due' : ''}, fingerprint ${print}, ${response ?? 'no response'})`
+  const { state, fingerprint, response, due } = record
+  return `a record (${state}${due ? ', due' : ''}, fingerprint ${fingerprint}, ${response ?? 'no response'})`
 }

@@ -23,7 +23,7 @@ export async function judge(
   flow: Flow,
   scenario: Scenario,
   key: string,
-  { looks, movers, ended }: Course,
+  { looks, movers, holders, ended }: Course,
 ): Promise<Verdict> {
   const { company } = scenario
   const history = historyOf(looks, movers, company.janitor)
@@ -33,7 +33,7 @@ export async function judge(
   const problems = [
     ...history.problems,
     ...wrongIn(left, history),
-    ...ended.flatMap((one) => wrongAbout(one, ended, history)),
+    ...ended.flatMap((one) => wrongAbout(one, holders, history)),
     ...leaksOf(seats, states),
   ]
   const told = ended.map(({ player, told: by }) => `${player.name}: ${shown(by)}`)
@@ -67,8 +67,11 @@ function runsOf(changes: readonly Change[]): string {
     .join()
 }
 
-function wrongAbout(one: Ended, all: readonly Ended[], history: History): string[] {
-  const { player, told, span } = one
+function wrongAbout(
+  { player, told, span }: Ended,
+  holders: Course['holders'],
+  history: History,
+): string[] {
   const count = (wanted: Change['what']) =>
     history.changes.filter(({ what, by }) => what === wanted && by === player.name).length
   if (!player.caller) {
@@ -76,10 +79,10 @@ function wrongAbout(one: Ended, all: readonly Ended[], history: History): string
     if (told.kind === right.kind) return []
     return [`${player.name} was told ${shown(told)}, and it was ${right.kind}`]
   }
-  const beside = all.some(
-    (other) => other !== one && other.span.from < span.to && other.span.to > span.from,
-  )
-  return untruths({ caller: player.caller, told, span, beside }, history)
+  const isKeptOut = holders
+    .slice(span.from, span.to + 1)
+    .some((names) => names.some((name) => name !== player.name))
+  return untruths({ caller: player.caller, told, span, isKeptOut }, history)
 }
 
 /** Connections that are not back, and transactions that are open. */

@@ -1,9 +1,10 @@
-import { createIdempotency, createSweeper } from 'oncely'
+import { createIdempotency, type IdempotencyOptions } from 'oncely'
 
 import { Caller, type Told } from './caller.ts'
 import type { Participant } from './controller.ts'
 import type { Flow } from './flow.ts'
-import type { Company, Scenario } from './scenario.ts'
+import type { CallerRole, Janitor, Scenario } from './scenario.ts'
+import type { Seat } from './seat.ts'
 
 /** One who takes part, and what it does. */
 export interface Player extends Participant {
@@ -15,31 +16,23 @@ export interface Player extends Participant {
 }
 
 export function playersOf({ pair, company }: Scenario, flow: Flow): readonly Player[] {
-  const callers = (
-    [
-      ['A', pair.first, flow.first],
-      ['B', pair.second, flow.second],
-    ] as const
-  ).map(([name, role, seat]): Player => {
-    const caller = new Caller(name, role, seat.db, company.options)
+  const { options = {}, janitor: does } = company
+  const called = (name: string, role: CallerRole, seat: Seat): Player => {
+    const caller = new Caller(name, role, seat.db, options)
     return { name, seat, waits: role.waits, caller, play: (key) => caller.call(key) }
-  })
-  return company.janitor ? [...callers, janitor(company, flow)] : callers
+  }
+  return [
+    called('A', pair.first, flow.first),
+    ...(pair.second ? [called('B', pair.second, flow.second)] : []),
+    ...(does ? [janitor(does, options, flow.janitor)] : []),
+  ]
 }
 
-function janitor({ janitor: how, options = {} }: Company, { janitor: seat }: Flow): Player {
+function janitor(does: Janitor, options: IdempotencyOptions, seat: Seat): Player {
   const idempotency = createIdempotency(seat.db, options)
   const clear = async (): Promise<Told> => {
-    switch (how) {
-      case 'sweeps':
-        return cleaned((await idempotency.sweep()).cleared, 0)
-      case 'purges':
-        return cleaned(0, (await idempotency.purge()).purged)
-      default: {
-        const { cleared, purged } = await createSweeper(idempotency).runOnce()
-        return cleaned(cleared, purged)
-      }
-    }
+    if (does === 'sweeps') return cleaned((await idempotency.sweep()).cleared, 0)
+    return cleaned(0, (await idempotency.purge()).purged)
   }
   const play = () => clear().catch((error: unknown): Told => ({ kind: 'failed', error }))
   return { name: seat.stepper.name, seat, waits: true, play }

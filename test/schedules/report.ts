@@ -1,3 +1,4 @@
+import { textTable } from '../support/text-table.ts'
 import type { Explored } from './depth-first.ts'
 import { EVERY_STATEMENT } from './scenario.ts'
 
@@ -9,20 +10,7 @@ export function tableOf(explored: readonly Explored[]): string {
     String(waits),
     String(outcomes.size),
   ])
-  const table = [['scenario', 'schedules', 'with a wait', 'outcomes'], ...rows]
-  const widths = [0, 1, 2, 3].map((column) =>
-    Math.max(...table.map((row) => row[column]?.length ?? 0)),
-  )
-  return table
-    .map((row) =>
-      row
-        .map((cell, column) => {
-          const width = widths[column] ?? 0
-          return column === 0 ? cell.padEnd(width) : cell.padStart(width)
-        })
-        .join('  '),
-    )
-    .join('\n')
+  return textTable([['scenario', 'schedules', 'with a wait', 'outcomes'], ...rows])
 }
 
 /** A schedule that violated something, to be read from top to bottom. */

@@ -1,11 +1,11 @@
 import type { IdempotencyOptions } from 'oncely'
 
-import type { PrintName } from './prints.ts'
+import type { FingerprintName } from './fingerprints.ts'
 import type { Before } from './watcher.ts'
 
 /** What a caller wants, and how its business function ends. */
 export interface CallerRole {
-  readonly print: PrintName
+  readonly fingerprint: FingerprintName
   readonly does: 'writes' | 'throws' | 'rejects'
   /** Whether it waits for a twin for as long as it takes, or not at all. */
   readonly waits: boolean
@@ -21,7 +21,7 @@ export interface Pair {
 }
 
 /** What a janitor does. */
-export type Janitor = 'sweeps' | 'purges' | 'sweeps and purges'
+export type Janitor = 'sweeps' | 'purges'
 
 /** Who clears up meanwhile, and what there was before. */
 export interface Company {
@@ -43,11 +43,11 @@ export interface Scenario {
   readonly everyStatement: boolean
 }
 
-const plain: CallerRole = { print: 'one', does: 'writes', waits: true }
+const plain: CallerRole = { fingerprint: 'one', does: 'writes', waits: true }
 
 const pairs: readonly Pair[] = [
   { name: 'same fingerprint', first: plain, second: plain },
-  { name: 'other fingerprint', first: plain, second: { ...plain, print: 'other' } },
+  { name: 'other fingerprint', first: plain, second: { ...plain, fingerprint: 'other' } },
   { name: 'first throws', first: { ...plain, does: 'throws' }, second: plain },
   { name: 'first rejects', first: { ...plain, does: 'rejects' }, second: plain },
   { name: 'second does not wait', first: plain, second: { ...plain, waits: false } },

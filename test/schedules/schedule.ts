@@ -26,6 +26,8 @@ export interface Course {
   readonly movers: readonly string[]
   /** The record as committed behind each step; before the first one comes first. */
   readonly looks: readonly (SeenRecord | undefined)[]
+  /** Who held the record then, by a transaction that was open. */
+  readonly holders: readonly (readonly string[])[]
   readonly ended: readonly Ended[]
 }
 
@@ -53,6 +55,7 @@ export async function runSchedule(
   const look = async () => (await watcher.records(key, sightOf(company)))[0]
   await watcher.clear(key, company.before)
   const looks = [await look()]
+  const holders: string[][] = [[]]
   const choices: Choice[] = []
   const movers: string[] = []
   const playing = playersOf(scenario, flow).map((player): Playing => {
@@ -79,10 +82,11 @@ export async function runSchedule(
     // What is committed changes with the end of a transaction alone.
     const hasEnded = players.some(({ seat }) => seat.stepper.hasEndedOne)
     looks.push(hasEnded ? await look() : looks.at(-1))
+    holders.push(players.filter(({ seat }) => seat.stepper.holdsRecord).map(({ name }) => name))
     noteSpans(playing, stepper.name, trace.step)
   }
   if (controller.blocked().length > 0) throw new Error('everybody waits for somebody else')
-  return { choices, movers, looks, ended: await Promise.all(playing.map(endOf)) }
+  return { choices, movers, looks, holders, ended: await Promise.all(playing.map(endOf)) }
 }
 
 /** The same as before, or else the first. */

@@ -1,7 +1,7 @@
 import { sqlState } from '../../src/postgres/sqlstate.ts'
 import type { Moves } from './moves.ts'
 import type { Trace } from './trace.ts'
-import { setsClock, Visibility } from './visibility.ts'
+import { changesRecords, setsClock, Visibility } from './visibility.ts'
 
 /** Where a participant is: in its own code, at a statement, waiting for the answer to one, or done. */
 type Place = 'running' | 'at a statement' | 'sent' | 'ended'
@@ -25,6 +25,7 @@ export class Stepper {
   #hasSetClock = false
   #isOpen = false
   #hasEndedOne = false
+  #holdsRecord = false
   #go: (() => void) | undefined
 
   constructor(name: string, moves: Moves) {
@@ -47,6 +48,7 @@ export class Stepper {
     this.#visibility = new Visibility()
     this.#through = false
     this.#isOpen = false
+    this.#holdsRecord = false
     this.#move('running')
   }
 
@@ -77,6 +79,11 @@ export class Stepper {
     return this.#isOpen
   }
 
+  /** Whether its open transaction has claimed the key, or has changed or deleted its record. */
+  get holdsRecord(): boolean {
+    return this.#holdsRecord
+  }
+
   /** Whether a transaction of its ended since statements were let go last. */
   get hasEndedOne(): boolean {
     return this.#hasEndedOne
@@ -105,6 +112,7 @@ export class Stepper {
     try {
       const answer = await send()
       answered('completed')
+      this.#holdsRecord ||= changesRecords(statement) && hasRows(answer)
       return answer
     } catch (error) {
       answered(`failed with ${String(sqlState(error) ?? error)}`)
@@ -112,6 +120,7 @@ export class Stepper {
     } finally {
       this.#isOpen = inTransaction()
       this.#hasEndedOne ||= !this.#isOpen
+      this.#holdsRecord &&= this.#isOpen
       if (this.#pace) this.#move('running')
     }
   }
@@ -129,4 +138,10 @@ export class Stepper {
     this.#place = place
     this.#moves.note()
   }
+}
+
+/** Whether a statement has changed something: a claim that found a record has not. */
+function hasRows(answer: unknown): boolean {
+  const { rowCount } = Object(answer) as { readonly rowCount?: unknown }
+  return typeof rowCount === 'number' && rowCount > 0
 }

@@ -8,15 +8,15 @@ interface Heard {
   readonly caller: Caller
   readonly told: Told
   readonly span: Span
-  /** Whether somebody else was under way at some moment of the call. */
-  readonly beside: boolean
+  /** Whether somebody else's open transaction held the record at some moment of the call. */
+  readonly isKeptOut: boolean
 }
 
 /** @returns what is wrong with what a caller was told, and with what it did. */
 export function untruths(heard: Heard, history: History): string[] {
   const { caller, told } = heard
   const made = history.changes.find(
-    ({ what, by }) => by === caller.name && (what === 'stored' || what === 'refused'),
+    ({ what, by }) => by === caller.name && (what === 'stored' || what === 'rejected'),
   )
   const problems: string[] = []
   if (caller.runs > 1) problems.push(`the function of ${caller.name} ran ${caller.runs} times`)
@@ -41,12 +41,12 @@ function isFirstRefusal({ kind, replayed }: Told): boolean {
 
 function isToldOf({ what, run }: Change, told: Told): boolean {
   if (told.run !== run) return false
-  return what === 'refused' ? isFirstRefusal(told) : ['executed', 'applied'].includes(told.kind)
+  return what === 'rejected' ? isFirstRefusal(told) : ['executed', 'applied'].includes(told.kind)
 }
 
 function isTrue(heard: Heard, { looks }: History, made: Change | undefined): boolean {
-  const { caller, told, span, beside } = heard
-  const { print, does, joins, waits } = caller.role
+  const { caller, told, span, isKeptOut } = heard
+  const { fingerprint, does, joins, waits } = caller.role
   // One moment is enough: nobody can know of a later one.
   const once = (holds: (record: SeenRecord) => boolean) =>
     looks.slice(span.from, span.to + 1).some((record) => record !== undefined && holds(record))
@@ -62,23 +62,23 @@ function isTrue(heard: Heard, { looks }: History, made: Change | undefined): boo
       return does === 'throws' && !made
     case 'rejected':
       if (!told.replayed) return does === 'rejects' && made?.run === told.run
-      return once((record) => isAnswer(record, 'rejected', told, print))
+      return once((record) => isAnswer(record, 'rejected', told, fingerprint))
     case 'replayed':
-      return once((record) => isAnswer(record, 'completed', told, print))
+      return once((record) => isAnswer(record, 'completed', told, fingerprint))
     case 'conflict':
-      return once((record) => record.print !== print)
+      return once((record) => record.fingerprint !== fingerprint)
     case 'expired':
-      return once((record) => record.print === print && record.due)
+      return once((record) => record.fingerprint === fingerprint && record.due)
     case 'in_progress':
-      return !waits && beside
+      return !waits && isKeptOut
     default:
       return false
   }
 }
 
-function isAnswer(record: SeenRecord, state: string, told: Told, print: string): boolean {
+function isAnswer(record: SeenRecord, state: string, told: Told, fingerprint: string): boolean {
   const isLive = record.state === state && !record.due
-  return isLive && record.print === print && runOf(record) === told.run
+  return isLive && record.fingerprint === fingerprint && runOf(record) === told.run
 }
 
 export function shown({ kind, run, error }: Told): string {

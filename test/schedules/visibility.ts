@@ -31,6 +31,11 @@ const hidden: readonly RegExp[] = [
   /^(?![^]*"(records|outbox)")[^]*"idem"\."quota_uses"/i,
 ]
 
+/** Whether it changes records: who comes to one of these keys waits until its transaction has ended. */
+export function changesRecords(statement: string): boolean {
+  return /\b(insert into|update|delete from) "idem"\."records"/i.test(statement)
+}
+
 /** Whether a window begins with it: a claim, or what makes a tombstone. */
 export function setsClock(statement: string): boolean {
   return /^insert into "idem"\."records"|"expired_at" = clock_timestamp\(\)/i.test(statement)

@@ -1,11 +1,11 @@
 import { Client } from 'pg'
 
-import { type PrintName, printOf, prints } from './prints.ts'
+import { type FingerprintName, fingerprintOf, fingerprints } from './fingerprints.ts'
 
 /** A record as it is committed. */
 export interface SeenRecord {
   readonly state: string
-  readonly print: PrintName | 'unknown'
+  readonly fingerprint: FingerprintName | 'unknown'
   readonly attempt: string
   readonly response: string | null
   /** Past its replay window. */
@@ -43,7 +43,7 @@ const leftBehind = `select
     (select coalesce(json_agg(record), '[]') from (${look}) record) as records,
     array(select state from pg_stat_activity where pid = any($3)) as states`
 
-type Row = Omit<SeenRecord, 'print'> & { readonly digest: string }
+type Row = Omit<SeenRecord, 'fingerprint'> & { readonly digest: string }
 
 /** How many schedules go between two that start from empty files. */
 const DELETES = 200
@@ -84,7 +84,7 @@ export class Watcher {
         : 'delete from idem.records; delete from idem.outbox; delete from runs',
     )
     if (!before) return
-    const { algorithm, version, digest } = prints.one
+    const { algorithm, version, digest } = fingerprints.one
     const { state, forMs } = before
     const past = `now() - ${forMs} * interval '1 millisecond'`
     await this.#client.query(
@@ -142,5 +142,5 @@ export class Watcher {
 }
 
 function seen({ digest, ...row }: Row): SeenRecord {
-  return { ...row, print: printOf(digest) }
+  return { ...row, fingerprint: fingerprintOf(digest) }
 }
