@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import type { DatabaseServer } from '../test/support/database-server.ts'
 import { startEmbeddedServer } from '../test/support/embedded-server.ts'
 import { installServer } from '../test/support/server-package.ts'
 import { type Major, type MatrixArguments, matrixArguments } from './matrix/arguments.ts'
@@ -31,17 +30,21 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-async function startServer(major: Major): Promise<DatabaseServer> {
-  if (major === 18) return startEmbeddedServer()
-  const folder = join(cache, String(major))
-  return startEmbeddedServer(await installServer(major, folder, interrupted.signal))
+/** The `node_modules` with that server in it. */
+function binariesOf(major: Major): string | Promise<string> {
+  if (major === 18) return join(root, 'node_modules')
+  return installServer(major, join(cache, String(major)), interrupted.signal)
 }
 
-async function runSuite(url: string, files: readonly string[]): Promise<[number, string]> {
+async function runSuite(
+  url: string,
+  binaries: string,
+  files: readonly string[],
+): Promise<[number, string]> {
   const args = ['--import', 'tsx', 'scripts/test.ts', ...files]
   suite = spawn(process.execPath, args, {
     cwd: root,
-    env: { ...process.env, TEST_DATABASE_URL: url },
+    env: { ...process.env, TEST_DATABASE_URL: url, ONCELY_TEST_SERVER_BINARIES: binaries },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let output = ''
@@ -51,12 +54,13 @@ async function runSuite(url: string, files: readonly string[]): Promise<[number,
 }
 
 async function runMajor(major: Major, files: readonly string[]): Promise<Row> {
-  const server = await startServer(major)
+  const binaries = await binariesOf(major)
+  const server = await startEmbeddedServer(binaries)
   try {
     // What a first run installs is not the suite's time.
     const begun = performance.now()
     interrupted.signal.throwIfAborted()
-    const [code, output] = await runSuite(server.url, files)
+    const [code, output] = await runSuite(server.url, binaries, files)
     // What it says then is of no test.
     interrupted.signal.throwIfAborted()
     const tally = tallyOf(output)

@@ -1,7 +1,9 @@
 /**
- * Whether a test file goes to the server that the run is given, by its text. One that starts a server
- * of its own gets the project's own version, whatever is given.
+ * Whether a test file goes to the server that the run is given, or to one of the same major, by its
+ * text. The harness itself is tried on the project's own version, whatever is given.
  */
 export function goesToGivenServer(text: string): boolean {
-  return /\btestDatabase\(\)/.test(text) && !/\bstart(EmbeddedServer|Owner)\b/.test(text)
+  return (
+    /\b(testDatabase|startOwnServer)\(/.test(text) && !/\bstart(EmbeddedServer|Owner)\b/.test(text)
+  )
 }

@@ -7,12 +7,12 @@ import { Pool } from 'pg'
 
 import { migrateToLatest } from '../../src/migrations.ts'
 import { beside, failureOf } from '../support/calls.ts'
-import { startEmbeddedServer } from '../support/embedded-server.ts'
 import { one, PATIENCE_MS, scope } from '../support/notes-host.ts'
+import { startOwnServer } from '../support/own-server.ts'
 import { wireProxy } from '../support/wire-proxy.ts'
 
 // So that nothing reaches the disk but what is committed.
-const server = await startEmbeddedServer(undefined, { wal_writer_delay: '10s' })
+const server = await startOwnServer({ wal_writer_delay: '10s' })
 const proxy = wireProxy(server.url)
 const pools: Pool[] = []
 
