@@ -1,4 +1,4 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict'
+import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
 import { type Kysely, sql } from 'kysely'
@@ -34,6 +34,21 @@ function call(db: Kysely<NotesDatabase>, key: string) {
 }
 
 describe('the connection is lost in another moment', () => {
+  for (const fate of ['lost before', 'lost behind'] as const) {
+    it(`before BEGIN was answered: transaction_not_started, and asking again executes (${fate})`, async () => {
+      const db = connect()
+      let runs = 0
+      proxy.meddle(fate, 'start transaction')
+      const failing = createIdempotency(db, options).withIdempotency(scope, fate, one, () => {
+        runs += 1
+      })
+      await rejects(failing, { code: 'transaction_not_started' })
+      strictEqual(runs, 0)
+      deepStrictEqual(await host.left(fate), nothing)
+      deepStrictEqual(await call(db, fate), { ok: true, kind: 'executed', value: 'note' })
+    })
+  }
+
   it('while the function runs: an error, definite, and asking again executes', async () => {
     const db = connect()
     const failure = await failureOf(

@@ -47,9 +47,12 @@ async function withLock<T>(run: () => Promise<T>): Promise<T> {
   })
 }
 
-const endSession = (key: string) =>
-  sql`select pg_terminate_backend(pid) from pg_stat_activity
+/** Lets a function of the server's strike at the session that waits there. */
+async function strike(key: string, by: 'pg_cancel_backend' | 'pg_terminate_backend') {
+  await host.untilWaiting(key)
+  await sql`select ${sql.id(by)}(pid) from pg_stat_activity
     where application_name = ${key} and datname = current_database()`.execute(admin)
+}
 
 /** Waits until the server has ended the session, for whatever reason. */
 async function untilEnded(key: string): Promise<void> {
@@ -90,12 +93,17 @@ const failures: Record<string, Failure> = {
     phases: ['claim', 'fn', 'store'],
     codes: () => ['57014'],
   },
+  'cancelled backend': {
+    connect: {},
+    meanwhile: (key) => strike(key, 'pg_cancel_backend'),
+    inFunction: waitForLock,
+    // Of COMMIT, see the tests of one that is refused.
+    phases: ['claim', 'fn', 'store'],
+    codes: () => ['57014'],
+  },
   'administrator shutdown': {
     connect: {},
-    meanwhile: async (key) => {
-      await host.untilWaiting(key)
-      await endSession(key)
-    },
+    meanwhile: (key) => strike(key, 'pg_terminate_backend'),
     inFunction: waitForLock,
     phases,
     // On a plain dialect what the ROLLBACK failed with takes the place of what COMMIT did.
