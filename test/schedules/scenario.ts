@@ -46,7 +46,8 @@ export interface Scenario {
 
 const plain: CallerRole = { fingerprint: 'one', does: 'writes', waits: true }
 
-const oneCaller: Pair = { name: 'one caller', first: plain }
+// Who waits comes to the same whether or not the janitor was at work just then.
+const oneCaller: Pair = { name: 'one caller', first: { ...plain, waits: false } }
 
 const pairs: readonly Pair[] = [
   { name: 'same fingerprint', first: plain, second: plain },
@@ -79,7 +80,6 @@ const companies: readonly Company[] = [
       'second does not wait',
       'second joins',
       'second locks',
-      'one caller',
     ],
   },
   {
