@@ -1,6 +1,7 @@
 import type { Fault, Problem } from 'oncely/testing'
 
 import { countsOf, describeProblems } from '../../src/testing/summary.ts'
+import { textTable } from '../support/text-table.ts'
 
 /** What faults came to, by scenario and fault. */
 export class Tally {
@@ -50,11 +51,7 @@ export class Tally {
       scenario,
       ...kinds.map((kind) => String(row.get(kind)?.size ?? '')),
     ])
-    const lines = [['scenario', ...kinds], ...rows]
-    const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)))
-    const pad = (cell: string, at: number) =>
-      at === 0 ? cell.padEnd(widths?.[at] ?? 0) : cell.padStart(widths?.[at] ?? 0)
-    return lines.map((line) => line.map(pad).join('  ')).join('\n')
+    return textTable([['scenario', ...kinds], ...rows])
   }
 }
 
