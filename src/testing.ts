@@ -1,12 +1,6 @@
 // What a team proves its own handlers with: faults on the wire, and what callers were told of them.
-export {
-  type Fault,
-  type FaultKind,
-  type FaultProxy,
-  type OwnFault,
-  type PlannedFault,
-  startFaultProxy,
-} from './testing/fault-proxy.ts'
+export type { Fault, FaultKind, OwnFault } from './testing/fault.ts'
+export { type FaultProxy, type PlannedFault, startFaultProxy } from './testing/fault-proxy.ts'
 export type { Direction, SeenMessage } from './testing/messages.ts'
 export { type RetryOptions, retryUntilFinal } from './testing/retry-until-final.ts'
 export type { Told, ToldCall } from './testing/calls.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 import { checkMs, checkNames, checkWhole, invalid } from '../checks.ts'
-import { checkFaultKind, type Fault, type FaultKind, wireFaults } from './fault-proxy.ts'
+import { checkFaultKind, type Fault, type FaultKind, wireFaults } from './fault.ts'
 import { judge } from './judge.ts'
 import { readByKind } from './reading.ts'
 import {

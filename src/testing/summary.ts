@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 
 import type { ToldCall } from './calls.ts'
-import type { Fault } from './fault-proxy.ts'
+import type { Fault } from './fault.ts'
 import type { Finding, Wrong } from './judge.ts'
 
 /** A fault that something came of which should not have. */

@@ -1,6 +1,7 @@
 import { OVER, within } from '../postgres/within.ts'
 import { callUntilFinal, type Manner, type ToldCall } from './calls.ts'
-import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+import type { Fault } from './fault.ts'
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { countEffects, type Opened, type Subject } from './subject.ts'
 
 /** What became of one intent. */

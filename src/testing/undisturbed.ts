@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
 import { invalid } from '../checks.ts'
-import { type Fault, startFaultProxy } from './fault-proxy.ts'
+import type { Fault } from './fault.ts'
+import { startFaultProxy } from './fault-proxy.ts'
 import { isFirst } from './judge.ts'
 import type { SeenMessage } from './messages.ts'
 import type { Reading } from './reading.ts'
