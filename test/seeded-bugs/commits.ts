@@ -29,6 +29,19 @@ export const commits: readonly SeededBug[] = [
     says: 'is there, and was told replayed',
   },
   {
+    name: 'a refusal whose COMMIT was looked up is told as an error',
+    edits: [
+      {
+        file: 'src/call/recover.ts',
+        find: `      return { ...outcome, recovered: true }`,
+        replace: `      if (outcome.kind === 'rejected') throw cause
+      return { ...outcome, recovered: true }`,
+      },
+    ],
+    proof: faults('rejection', 'cut'),
+    says: 'is there, and was told an error',
+  },
+  {
     name: '`synchronous_commit` off leaks into an execution',
     edits: [
       {
