@@ -32,7 +32,7 @@ export const other = fingerprint({ note: 2 }, { version: 1 })
 export const hasty: IdempotencyOptions = {
   lockTimeoutMs: 50,
   resolveTimeoutMs: 1_000,
-  idleInTransactionTimeoutMs: 400,
+  idleInTransactionTimeoutMs: 600,
   retryAfterMs: 1,
 }
 
