@@ -2,9 +2,10 @@ import type { Kysely, Transaction } from 'kysely'
 
 import { checkNames, invalid } from './checks.ts'
 import { type ResolvedOptions } from './options.ts'
-import { enter, type OwnTables } from './postgres/enter.ts'
+import type { Ending } from './postgres/ending.ts'
+import type { OwnTables } from './postgres/enter.ts'
 import { boundSilence } from './postgres/settings.ts'
-import { type Ending, transactRepeatable } from './postgres/transact.ts'
+import { transactRepeatable } from './postgres/transact.ts'
 
 /** How `sweep` and `purge` go about it. */
 export interface SweepOptions {
@@ -49,12 +50,11 @@ export async function inBatches<DB>(
   let total = 0
   let full = true
   while (full && !signal?.aborted) {
-    const batch = async (trx: Transaction<DB>): Promise<Ending<number>> => {
-      const own = enter(trx, resolved.schema)
+    const batch = async (_: Transaction<DB>, own: OwnTables): Promise<Ending<number>> => {
       await boundSilence(own, resolved)
       return { end: 'commit', outcome: await takeBatch(own, batchSize) }
     }
-    const rows = await transactRepeatable(db, batch, resolved.resolveTimeoutMs)
+    const rows = await transactRepeatable(db, resolved.schema, batch, resolved.resolveTimeoutMs)
     total += rows
     full = rows === batchSize
     onBatch?.(rows)

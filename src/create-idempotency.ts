@@ -5,7 +5,7 @@ import { lookUp } from './call/lookup.ts'
 import type { Idempotency, JoinedIdempotency } from './idempotency.ts'
 import { type Operation, resolveOperation } from './operation.ts'
 import { type IdempotencyOptions, resolveOptions } from './options.ts'
-import { enter, refuseTransaction, requireTransaction } from './postgres/enter.ts'
+import { refuseTransaction, requireTransaction } from './postgres/enter.ts'
 import { boundSilence } from './postgres/settings.ts'
 import { transactRepeatable } from './postgres/transact.ts'
 import { checkErasure, eraseBatch } from './records/erase.ts'
@@ -58,8 +58,8 @@ function idempotencyOn<DB, Of extends Shape>(
       const identity = { ...checkScope(scope), key: checkKey(key) }
       return transactRepeatable(
         db,
-        async (trx) => {
-          const own = enter(trx, operation.schema)
+        operation.schema,
+        async (_, own) => {
           await boundSilence(own, operation)
           return { end: 'commit', outcome: await expireRecord(own, identity) }
         },

@@ -3,9 +3,10 @@ import type { Kysely, Transaction } from 'kysely'
 import { OncelyError } from './errors.ts'
 import { checkNames, checkSchema } from './checks.ts'
 import { DEFAULT_RESOLVE_TIMEOUT_MS, DEFAULT_SCHEMA } from './options.ts'
-import { enter, refuseTransaction } from './postgres/enter.ts'
+import type { Ending } from './postgres/ending.ts'
+import { type OwnTables, refuseTransaction } from './postgres/enter.ts'
 import { lend } from './postgres/lent-transaction.ts'
-import { type Ending, transactRepeatable } from './postgres/transact.ts'
+import { transactRepeatable } from './postgres/transact.ts'
 import { recordEvent } from './sink/record-event.ts'
 
 /** Options of `createSink`. */
@@ -84,14 +85,16 @@ export function createSink<DB>(db: Kysely<DB>, options: SinkOptions): Sink<DB> {
       if (!fits(id, 255)) {
         throw new OncelyError('invalid_event', "the event's id must be a text of 1 to 255 octets")
       }
-      const work = async (trx: Transaction<DB>): Promise<Ending<Receipt<Value>>> => {
-        const own = enter(trx, schema)
+      const work = async (
+        trx: Transaction<DB>,
+        own: OwnTables,
+      ): Promise<Ending<Receipt<Value>>> => {
         if (!(await recordEvent(own, consumer, id))) {
           return { end: 'rollback', outcome: { kind: 'duplicate' } }
         }
         return { end: 'commit', outcome: { kind: 'applied', value: await lend(trx, apply) } }
       }
-      return transactRepeatable(db, work, DEFAULT_RESOLVE_TIMEOUT_MS)
+      return transactRepeatable(db, schema, work, DEFAULT_RESOLVE_TIMEOUT_MS)
     },
   })
 }

@@ -15,7 +15,6 @@ import { OncelyError } from './errors.ts'
 import { checkFingerprints, type Fingerprints } from './fingerprint/fingerprint.ts'
 import type { Operation } from './operation.ts'
 import type { Bound } from './postgres/bound.ts'
-import { enter } from './postgres/enter.ts'
 import { boundWaits } from './postgres/settings.ts'
 import { transact } from './postgres/transact.ts'
 import type { Claim } from './records/claim.ts'
@@ -72,17 +71,16 @@ async function run<DB>(
 ): Promise<AnyResult> {
   const { schema, resolveTimeoutMs: endTimeoutMs } = operation
   noted.transaction = undefined
-  const work = async (trx: Transaction<DB>) => {
-    const own = enter(trx, schema)
-    await boundWaits(own, operation)
-    return attempt(trx, own, claim, operation, fn, bound, noted)
-  }
-  const fate = await transact(db, work, { bound, endTimeoutMs, onLost })
+  const fate = await transact(
+    db,
+    schema,
+    (trx, own) => attempt(trx, own, claim, operation, fn, bound, noted),
+    { bound, endTimeoutMs, beginsByClaim: true, onLost },
+  )
   if (fate.known) return fate.outcome
   // Somebody else may have the key by the time a lost commit is looked up. Nothing is claimed again.
   const replayOther = async () => {
-    const read = await transact(db, async (trx) => {
-      const own = enter(trx, schema)
+    const read = await transact(db, schema, async (trx, own) => {
       await boundWaits(own, operation)
       const record = await readRecord(own, claim, lockFor(operation))
       const outcome =

@@ -3,23 +3,23 @@ import type { Transaction } from 'kysely'
 import type { Operation } from '../operation.ts'
 import type { Bound } from '../postgres/bound.ts'
 import type { OwnTables } from '../postgres/enter.ts'
-import { restoreLockTimeout } from '../postgres/settings.ts'
-import type { Ending } from '../postgres/transact.ts'
+import { boundsOf, restoreLockTimeout, type Waits } from '../postgres/settings.ts'
+import type { Ending } from '../postgres/ending.ts'
 import type { Claim } from '../records/claim.ts'
 import { obtain } from '../records/obtain.ts'
 import { takeQuota } from '../records/quota.ts'
 import type { Denied, QuotaExceeded, Result } from '../result.ts'
-import { type BusinessFunction, execute } from './execute.ts'
+import { type BusinessFunction, execute, failureOfStore } from './execute.ts'
 import type { Observed } from './observe.ts'
 import { replay } from './replay.ts'
+import { Savepoint } from './savepoint.ts'
 
 /** What one run of the protocol comes to, before COMMIT. */
 export type Outcome = Exclude<Result<unknown>, { kind: 'unknown' }> | Denied | QuotaExceeded
 
 /**
- * Claims the key and executes, or replays what is committed under it, in a transaction whose waits are
- * bounded already. Only a claim changes anything: whatever else ends by a rollback, which reaches no
- * disk.
+ * Claims the key and executes, or replays what is committed under it. Only a claim changes anything:
+ * whatever else ends by a rollback, which reaches no disk.
  */
 export async function attempt<DB>(
   trx: Transaction<DB>,
@@ -29,19 +29,33 @@ export async function attempt<DB>(
   fn: BusinessFunction<DB, unknown>,
   bound: Bound,
   observed: Observed,
+  waits: Waits = 'lock and silence',
 ): Promise<Ending<Outcome>> {
   const { retryAfterMs, quota } = operation
-  const obtained = await obtain(own, claim, lockFor(operation))
+  const savepoint = new Savepoint(own)
+  const set = () => savepoint.set()
+  const obtained = await obtain(own, claim, {
+    lock: lockFor(operation),
+    bounds: boundsOf(operation),
+    waits,
+    // A refusal uses up a new key too, so its count is not to be undone.
+    ...(!quota && { behindClaim: set }),
+  })
   observed.obtainedAt = performance.now()
   switch (obtained.by) {
     case 'claim': {
       observed.transaction = obtained.transaction
-      const freeInMs = quota && (await takeQuota(own, claim, quota))
-      if (freeInMs !== undefined) {
-        const outcome: Outcome = { ok: false, kind: 'quota_exceeded', retryAfterMs: freeInMs }
-        return { end: 'rollback', outcome }
+      if (quota) {
+        const freeInMs = await takeQuota(own, claim, quota)
+        if (freeInMs !== undefined) {
+          const outcome: Outcome = { ok: false, kind: 'quota_exceeded', retryAfterMs: freeInMs }
+          return { end: 'rollback', outcome }
+        }
+        await set()
       }
-      return { end: 'commit', outcome: await execute(trx, own, claim, operation, fn, bound) }
+      const { outcome, queries } = await execute(trx, savepoint, claim, operation, fn, bound)
+      const failed = (error: unknown) => own.explained(failureOfStore(error))
+      return { end: 'commit', outcome, last: { queries, failed } }
     }
     case 'record': {
       const { record } = obtained
@@ -49,7 +63,8 @@ export async function attempt<DB>(
       // Their statements are the host's, under the host's own bound.
       if (authorize || rebuild) await restoreLockTimeout(own)
       const outcome = await replay(trx, record, claim, claim.fingerprints, operation, bound)
-      return { end: 'rollback', outcome }
+      // Nothing was written, and nothing is held that anybody waits for.
+      return { end: 'rollback', outcome, isAnswer: lockFor(operation) === 'none' }
     }
     case 'other': {
       const { by: _, ...reason } = obtained

@@ -20,12 +20,13 @@ export async function duplicateBehind<DB>(
   error: unknown,
   db: Kysely<DB>,
   identity: RecordIdentity,
-  { businessIdentity: business, resolveTimeoutMs: endTimeoutMs }: Operation<DB>,
+  { schema, businessIdentity: business, resolveTimeoutMs: endTimeoutMs }: Operation<DB>,
   bound: Bound,
 ): Promise<Duplicate<unknown>> {
   if (!business || !violates(error, business)) throw error
   const fate = await transact(
     db,
+    schema,
     async (trx) => ({
       end: 'rollback',
       outcome: await resolveDuplicate(error, trx, identity, business, bound),

@@ -1,21 +1,19 @@
-import { randomBytes } from 'node:crypto'
-
-import { type RawBuilder, sql, type Transaction } from 'kysely'
+import type { CompiledQuery, Transaction } from 'kysely'
 
 import { OncelyError } from '../errors.ts'
 import type { Operation } from '../operation.ts'
 import type { Bound } from '../postgres/bound.ts'
-import type { OwnTables } from '../postgres/enter.ts'
 import { LentTransaction } from '../postgres/lent-transaction.ts'
 import { isIntegrityViolation, SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
 import type { Claim } from '../records/claim.ts'
-import { complete, type Completion } from '../records/complete.ts'
+import { complete, isClaimGone } from '../records/complete.ts'
 import { identityOf } from '../records/identity.ts'
 import { encodeResponse } from '../response/codec.ts'
 import type { Executed, Rejected } from '../result.ts'
 import { scopeOf } from '../scope.ts'
 import { Call, type CallContext } from './context.ts'
 import { isRejection } from './rejection.ts'
+import type { Savepoint } from './savepoint.ts'
 
 const NOTHING = Buffer.alloc(0)
 
@@ -25,28 +23,30 @@ export type BusinessFunction<DB, Returned> = (
   context: CallContext,
 ) => Promise<Returned> | Returned
 
+/** What a business function came to, and the statements that are left to be executed. */
+interface Execution {
+  readonly outcome: Executed<unknown> | Rejected<unknown>
+  /** Stores it. What they fail with is told as `failureOfStore` says. */
+  readonly queries: readonly CompiledQuery[]
+}
+
 /**
- * Runs the business function under the claim and stores what it comes to.
+ * Runs the business function under the claim, behind a savepoint that is set.
  *
  * What the function throws is thrown unchanged. When one of its statements failed and it went on as
  * if nothing had happened, that first error is thrown.
  *
- * @throws OncelyError `rejection_not_returned`, `not_json` or `claim_lost`.
+ * @throws OncelyError `rejection_not_returned` or `not_json`.
  */
 export async function execute<DB>(
   trx: Transaction<DB>,
-  own: OwnTables,
+  savepoint: Savepoint,
   claim: Claim,
   operation: Operation<DB>,
   fn: BusinessFunction<DB, unknown>,
   bound: Bound,
-): Promise<Executed<unknown> | Rejected<unknown>> {
-  // A name that the function cannot use for a savepoint of its own, which would hide this one.
-  const savepoint = sql.id(`oncely_${randomBytes(8).toString('hex')}`)
-  await own.run(sql`savepoint ${savepoint}`.compile(own.tables))
-
+): Promise<Execution> {
   const lent = new LentTransaction(trx)
-  const identity = { ...identityOf(claim), attempt: claim.attempt }
   const call = new Call(scopeOf(claim), claim.key)
   const run = async (tx: Transaction<DB>) => {
     try {
@@ -58,21 +58,27 @@ export async function execute<DB>(
   const returned = await lent.use(run, bound)
   refuseOutcomeBehind(lent.firstError, returned)
   const rejection = call.rejectionIn(returned)
-  const { codec, maxResponseBytes } = operation
+  const { schema, codec, maxResponseBytes } = operation
   const encode = (made: unknown) => encodeResponse(made, codec, maxResponseBytes)
+  const identity = { ...identityOf(claim), attempt: claim.attempt }
   if (rejection) {
     const { bytes, value: refusal } = await encode(rejection.value)
-    await undo(own, savepoint)
-    await store(own, { ...identity, state: 'rejected', response: bytes, events: [] })
-    return { ok: false, kind: 'rejected', refusal, replayed: false }
+    const refused = { ...identity, state: 'rejected', response: bytes, events: [] } as const
+    return {
+      outcome: { ok: false, kind: 'rejected', refusal, replayed: false },
+      queries: [savepoint.rollback, complete(schema, refused)],
+    }
   }
   const { events, madeResource: resource } = call
   const { bytes, value } = await encode(returned)
   // Where a replay makes the answer anew, nothing of it is kept: not for a day, and not a secret.
   const response = operation.replay ? NOTHING : bytes
   const responseStored = !operation.replay
-  await store(own, { ...identity, state: 'completed', response, responseStored, events, resource })
-  return { ok: true, kind: 'executed', value }
+  const completed = { ...identity, state: 'completed', response, responseStored, events } as const
+  return {
+    outcome: { ok: true, kind: 'executed', value },
+    queries: [complete(schema, { ...completed, resource })],
+  }
 }
 
 /**
@@ -85,23 +91,13 @@ function refuseOutcomeBehind(first: LentTransaction<unknown>['firstError'], retu
   throw first.error
 }
 
-async function undo(own: OwnTables, savepoint: RawBuilder<unknown>): Promise<void> {
-  try {
-    await own.run(sql`rollback to savepoint ${savepoint}`.compile(own.tables))
-  } catch (error) {
-    const gone: readonly unknown[] = [SQLSTATE.invalidSavepoint, SQLSTATE.noActiveTransaction]
-    throw gone.includes(sqlState(error)) ? claimLost(error) : error
-  }
-}
-
-async function store(own: OwnTables, completion: Completion): Promise<void> {
-  if (!(await complete(own, completion))) throw claimLost()
-}
-
-function claimLost(cause?: unknown): OncelyError {
+/** What a statement that stores failed with, as it is told. */
+export function failureOfStore(error: unknown): unknown {
+  const gone: readonly unknown[] = [SQLSTATE.invalidSavepoint, SQLSTATE.noActiveTransaction]
+  if (!isClaimGone(error) && !gone.includes(sqlState(error))) return error
   return new OncelyError(
     'claim_lost',
     'the claim is gone: the business function must not commit or roll back its transaction',
-    { cause },
+    { cause: error },
   )
 }

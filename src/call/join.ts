@@ -1,21 +1,19 @@
-import { randomBytes } from 'node:crypto'
-
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 
 import { OncelyError } from '../errors.ts'
 import type { Operation } from '../operation.ts'
 import type { Bound } from '../postgres/bound.ts'
 import { enter, type OwnTables } from '../postgres/enter.ts'
 import { levelOf } from '../postgres/level.ts'
-import { boundLockWait } from '../postgres/settings.ts'
 import { SQLSTATE, sqlState, violates } from '../postgres/sqlstate.ts'
-import type { Ending } from '../postgres/transact.ts'
+import { type Ending, runLast } from '../postgres/ending.ts'
 import type { Claim } from '../records/claim.ts'
 import { isOwnUncommitted } from '../records/own-uncommitted.ts'
 import { attempt, type Outcome } from './attempt.ts'
 import { resolveDuplicate } from './duplicate.ts'
 import type { BusinessFunction } from './execute.ts'
 import type { Observed } from './observe.ts'
+import { Savepoint } from './savepoint.ts'
 import type { Duplicate } from '../result.ts'
 
 /**
@@ -56,13 +54,13 @@ async function underSavepoint<DB>(
   observed: Observed,
 ): Promise<Outcome | Duplicate<unknown>> {
   const own = enter(tx, operation.schema)
-  const savepoint = await Savepoint.set(own)
+  const savepoint = await setSavepoint(own)
   let ending: Ending<Outcome>
   try {
-    await boundLockWait(own, operation.lockTimeoutMs)
-    ending = await attempt(tx, own, claim, operation, fn, bound, observed)
+    ending = await attempt(tx, own, claim, operation, fn, bound, observed, 'lock')
     if (isOfRecord(ending) && (await isOwnUncommitted(own, claim))) throw keyReused()
     bound.check()
+    await runLast(own, ending)
   } catch (error) {
     // On a connection that is lost it fails too, and would take the place of the first error.
     await savepoint.undo().catch(() => undefined)
@@ -79,7 +77,7 @@ async function underSavepoint<DB>(
 
 /** Runs what reads, and undoes what it has written all the same. */
 async function undone<Value>(own: OwnTables, run: () => Promise<Value>): Promise<Value> {
-  const savepoint = await Savepoint.set(own)
+  const savepoint = await setSavepoint(own)
   try {
     return await run()
   } finally {
@@ -92,40 +90,17 @@ function isOfRecord({ end, outcome }: Ending<Outcome>): boolean {
   return end === 'rollback' && outcome.kind !== 'in_progress' && outcome.kind !== 'quota_exceeded'
 }
 
-/** By a name that nobody can use for one of their own, which would hide it. */
-class Savepoint {
-  readonly #own: OwnTables
-  readonly #name = sql.id(`oncely_${randomBytes(8).toString('hex')}`)
-
-  private constructor(own: OwnTables) {
-    this.#own = own
+async function setSavepoint(own: OwnTables): Promise<Savepoint> {
+  const savepoint = new Savepoint(own)
+  try {
+    await savepoint.set()
+  } catch (cause) {
+    if (sqlState(cause) !== SQLSTATE.inFailedTransaction) throw cause
+    throw new OncelyError('transaction_aborted', 'the transaction to be joined has failed before', {
+      cause,
+    })
   }
-
-  static async set(own: OwnTables): Promise<Savepoint> {
-    const savepoint = new Savepoint(own)
-    try {
-      await own.run(sql`savepoint ${savepoint.#name}`.compile(own.tables))
-    } catch (cause) {
-      if (sqlState(cause) !== SQLSTATE.inFailedTransaction) throw cause
-      throw new OncelyError(
-        'transaction_aborted',
-        'the transaction to be joined has failed before',
-        {
-          cause,
-        },
-      )
-    }
-    return savepoint
-  }
-
-  async undo(): Promise<void> {
-    await this.#own.run(sql`rollback to savepoint ${this.#name}`.compile(this.#own.tables))
-    await this.release()
-  }
-
-  async release(): Promise<void> {
-    await this.#own.run(sql`release savepoint ${this.#name}`.compile(this.#own.tables))
-  }
+  return savepoint
 }
 
 function busy(): OncelyError {

@@ -7,8 +7,7 @@ import { type CallOptions, deadlineOf } from './deadline.ts'
 import { replay } from './replay.ts'
 import { checkFingerprints, type Fingerprints } from '../fingerprint/fingerprint.ts'
 import type { Operation } from '../operation.ts'
-import { enter } from '../postgres/enter.ts'
-import { boundWaits, restoreLockTimeout } from '../postgres/settings.ts'
+import { boundsOf, boundWaits, restoreLockTimeout } from '../postgres/settings.ts'
 import { transact } from '../postgres/transact.ts'
 import { obtain } from '../records/obtain.ts'
 import type { Denied, Lookup } from '../result.ts'
@@ -33,11 +32,16 @@ export async function lookUp<DB>(
   const lock = lockFor(operation)
   const fate = await transact<DB, Lookup<unknown> | Denied>(
     db,
-    async (trx) => {
-      const own = enter(trx, schema)
+    schema,
+    async (trx, own) => {
       await boundWaits(own, operation)
       const claim = { ...identity, fingerprints: accepted, replayWindowMs, attempt: randomUUID() }
-      const obtained = await obtain(own, claim, lock, 'read')
+      const obtained = await obtain(own, claim, {
+        lock,
+        bounds: boundsOf(operation),
+        waits: 'none',
+        first: 'read',
+      })
       switch (obtained.by) {
         case 'record': {
           if (operation.authorize || operation.replay) await restoreLockTimeout(own)

@@ -43,7 +43,7 @@ export async function runPlan<DB>(
     }
   }
   const alone = () =>
-    transactRepeatable(db, async (trx) => {
+    transactRepeatable(db, schema, async (trx) => {
       const outcome = await work(trx)
       return { end: outcome.length > 0 ? 'commit' : 'rollback', outcome }
     })

@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 
 import { type Kysely, sql } from 'kysely'
 
-import { controlOf } from './connection-control.ts'
 import { enter, type OwnTables } from './enter.ts'
+import { HeldConnection } from './held-connection.ts'
 import { SQLSTATE, sqlState } from './sqlstate.ts'
 import { OVER, within } from './within.ts'
 
@@ -73,7 +73,7 @@ async function onAnotherConnection<DB, Found>(
   const running = db.connection().execute(async (connection) => {
     // The pool had none in time; this one goes straight back.
     if (over) return undefined
-    const control = await controlOf(connection)
+    const { control } = await HeldConnection.of(connection)
     if (!control) return run(connection)
     // One that does not answer is destroyed, where that can be done. Otherwise it stays out of the
     // pool until it does.

@@ -1,4 +1,4 @@
-import type { DatabaseConnection, Kysely } from 'kysely'
+import type { CompiledQuery, DatabaseConnection } from 'kysely'
 
 /**
  * What `oncelyDialect` knows of a connection while somebody has it, and can do with it, which a plain
@@ -7,8 +7,30 @@ import type { DatabaseConnection, Kysely } from 'kysely'
 export interface ConnectionControl {
   /** Whether it cannot be used again: a BEGIN or a ROLLBACK failed on it, or it was abandoned. */
   readonly tainted: boolean
-  /** Whether this error was the server's answer to COMMIT, and the ROLLBACK behind it was answered. */
-  isAnswerToCommit(error: unknown): boolean
+  /** Whether a statement may be sent before the one in front of it is answered. */
+  readonly pipelines: boolean
+  /** What is sent until the present tick is over travels together. */
+  gather(): void
+  /** A BEGIN that was not waited for: settles with its answer. */
+  readonly begun: Promise<void> | undefined
+  /** What that BEGIN failed with. */
+  readonly notBegun: { readonly error: unknown } | undefined
+  /** Whether this error says for certain that nothing was committed. */
+  isRefusalOfCommit(error: unknown): boolean
+  /** The next BEGIN is not waited for, if the connection pipelines: `begun` tells what came of it. */
+  beginAhead(): void
+  /**
+   * The next COMMIT is sent behind these without waiting for them, if the connection pipelines.
+   *
+   * @param failed - what a failure of one of them is told as.
+   */
+  commitBehind(queries: readonly CompiledQuery[], failed: (error: unknown) => unknown): void
+  /** The statement as one that is prepared under its name, where that is safe. */
+  prepared<Row>(query: CompiledQuery<Row>): CompiledQuery<Row>
+  /** To be told which server process has answered: it has the statements that were prepared on it. */
+  answeredBy(pid: string): void
+  /** To be told when a statement failed. @returns whether it was prepared where it is not known. */
+  isUnprepared(error: unknown): boolean
   /**
    * Destroys the connection as soon as its holder lets it go, and makes the COMMIT or ROLLBACK that is
    * under way on it fail with that reason, so that its holder does.
@@ -25,10 +47,6 @@ export function setControl(connection: DatabaseConnection, control: ConnectionCo
 }
 
 /** @returns undefined on a plain dialect. */
-export async function controlOf<DB>(
-  transaction: Kysely<DB>,
-): Promise<ConnectionControl | undefined> {
-  return transaction
-    .getExecutor()
-    .provideConnection((connection) => Promise.resolve(controls.get(connection)))
+export function controlOf(connection: DatabaseConnection): ConnectionControl | undefined {
+  return controls.get(connection)
 }

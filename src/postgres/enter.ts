@@ -9,7 +9,18 @@ import {
 
 import type { DB as Tables } from '../../codegen/db.ts'
 import { OncelyError } from '../errors.ts'
+import type { HeldConnection } from './held-connection.ts'
 import { SQLSTATE, sqlState } from './sqlstate.ts'
+import { type Statement, tablesIn } from './statement.ts'
+
+/** How a statement of ours reaches the server. */
+interface Line {
+  execute<Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>>
+  /** Whether statements may be sent before the one in front is answered. */
+  readonly pipelines: boolean
+  /** To be told which server process has answered. */
+  answeredBy(pid: string): void
+}
 
 /**
  * Our tables on the host's connection. The host's database is entered here and nowhere else: its
@@ -18,16 +29,23 @@ import { SQLSTATE, sqlState } from './sqlstate.ts'
 class OwnTables {
   /** For building statements; `run` executes them. */
   readonly tables: Kysely<Tables>
-  readonly #schema: string
+  readonly schema: string
+  readonly #line: Line
 
-  constructor(tables: Kysely<Tables>, schema: string) {
-    this.tables = tables
-    this.#schema = schema
+  constructor(schema: string, line: Line) {
+    this.tables = tablesIn(schema)
+    this.schema = schema
+    this.#line = line
+  }
+
+  /** Whether statements share turns: those that are run before the one in front is answered. */
+  get pipelines(): boolean {
+    return this.#line.pipelines
   }
 
   /** A table of ours by its whole name, for statements that are written as text. */
   table(name: keyof Tables): RawBuilder<unknown> {
-    return sql.id(this.#schema, name)
+    return sql.id(this.schema, name)
   }
 
   /**
@@ -37,14 +55,32 @@ class OwnTables {
    */
   async run<Row>(query: CompiledQuery<Row> | Compilable<Row>): Promise<QueryResult<Row>> {
     try {
-      return await this.tables.executeQuery(query)
+      return await this.#line.execute('compile' in query ? query.compile() : query)
     } catch (error) {
-      throw this.#schemaError(error) ?? error
+      throw this.explained(error)
     }
   }
 
+  /** The same for one that is compiled once. */
+  perform<Given extends object, Row>(
+    statement: Statement<Given, Row>,
+    given: Given,
+  ): Promise<QueryResult<Row>> {
+    return this.run(statement.with(this.schema, given))
+  }
+
+  /** To be told which server process has answered a statement that may have been prepared. */
+  answeredBy(pid: string): void {
+    this.#line.answeredBy(pid)
+  }
+
+  /** What the failure of a statement of ours is told as. */
+  explained(error: unknown): unknown {
+    return error instanceof OncelyError ? error : (this.#schemaError(error) ?? error)
+  }
+
   #schemaError(cause: unknown): OncelyError | undefined {
-    const migrate = `run \`oncely migrate\` for the schema '${this.#schema}'`
+    const migrate = `run \`oncely migrate\` for the schema '${this.schema}'`
     switch (sqlState(cause)) {
       case SQLSTATE.undefinedTable:
       case SQLSTATE.invalidSchemaName:
@@ -59,7 +95,7 @@ class OwnTables {
       case SQLSTATE.insufficientPrivilege:
         return new OncelyError(
           'access_denied',
-          `${messageOf(cause)} in the schema '${this.#schema}'; \`oncely migrate grants\` prints what a role needs`,
+          `${messageOf(cause)} in the schema '${this.schema}'; \`oncely migrate grants\` prints what a role needs`,
           { cause },
         )
       default:
@@ -77,9 +113,17 @@ function messageOf(error: unknown): string {
  * another way, since there every error means something else: the migrations and the doctor.
  */
 export function enter<DB>(host: Kysely<DB>, schema: string): OwnTables {
-  // The one place where a Kysely of the host's tables becomes one of ours.
-  const tables = host as unknown as Kysely<Tables>
-  return new OwnTables(tables.withoutPlugins().withSchema(schema), schema)
+  const plain = host.withoutPlugins()
+  return new OwnTables(schema, {
+    pipelines: false,
+    answeredBy: () => undefined,
+    execute: (query) => plain.executeQuery(query),
+  })
+}
+
+/** Enters a transaction that is ours, on the connection that is held for it. */
+export function enterHeld(held: HeldConnection, schema: string): OwnTables {
+  return new OwnTables(schema, held)
 }
 
 /**

@@ -1,6 +1,24 @@
 import type { Dialect } from 'kysely'
 
+import { checkNames } from '../checks.ts'
+import { OncelyError } from '../errors.ts'
 import { OncelyDriver } from './oncely-driver.ts'
+
+/** Options of `oncelyDialect`. */
+export interface OncelyDialectOptions {
+  /**
+   * Whether node-postgres prepares our statements under a name on each connection, so that PostgreSQL
+   * parses and plans them once and not each time. The host's own statements stay as they are.
+   *
+   * Behind a pooler that gives each transaction another server process (PgBouncer's transaction mode)
+   * that cannot work. It is found out at the first claim that meets another process, which is made
+   * again without a name before anything has happened; from then on nothing is prepared. `false`
+   * spares the finding out.
+   *
+   * @defaultValue `true`
+   */
+  readonly prepare?: boolean
+}
 
 const wrapped = new WeakSet<Dialect>()
 
@@ -28,11 +46,16 @@ const wrapped = new WeakSet<Dialect>()
  * const db = new Kysely<Database>({ dialect: oncelyDialect(new PostgresDialect({ pool })) })
  * ```
  */
-export function oncelyDialect(dialect: Dialect): Dialect {
+export function oncelyDialect(dialect: Dialect, options: OncelyDialectOptions = {}): Dialect {
+  checkNames(options, ['prepare'])
+  const { prepare = true } = options
+  if (typeof prepare !== 'boolean') {
+    throw new OncelyError('invalid_options', 'prepare must be true or false')
+  }
   if (wrapped.has(dialect)) return dialect
   const outer: Dialect = {
     createAdapter: () => dialect.createAdapter(),
-    createDriver: () => new OncelyDriver(dialect.createDriver()),
+    createDriver: () => new OncelyDriver(dialect.createDriver(), prepare),
     createIntrospector: (db) => dialect.createIntrospector(db),
     createQueryCompiler: () => dialect.createQueryCompiler(),
   }

@@ -6,20 +6,26 @@ import {
   type TransactionSettings,
 } from 'kysely'
 
-import { type ConnectionControl, setControl } from './connection-control.ts'
+import { setControl } from './connection-control.ts'
+import { Hold } from './hold.ts'
+import { clientOf, type ClientOf, isNodePostgres } from './client.ts'
+import { PreparedNames } from './prepared-names.ts'
 import { OVER, within } from './within.ts'
 
 /** A driver around another, see `oncelyDialect`. It hands out the inner driver's own connections. */
 export class OncelyDriver implements Driver {
   readonly #inner: Driver
+  readonly #names: PreparedNames
+  readonly #clients = new WeakMap<DatabaseConnection, ClientOf>()
   readonly #holds = new WeakMap<DatabaseConnection, Hold>()
   // A driver without savepoints must not seem to have some.
   readonly savepoint?: NonNullable<Driver['savepoint']>
   readonly rollbackToSavepoint?: NonNullable<Driver['rollbackToSavepoint']>
   readonly releaseSavepoint?: NonNullable<Driver['releaseSavepoint']>
 
-  constructor(inner: Driver) {
+  constructor(inner: Driver, prepare: boolean) {
     this.#inner = inner
+    this.#names = new PreparedNames(prepare && isNodePostgres(inner))
     if (inner.savepoint) this.savepoint = inner.savepoint.bind(inner)
     if (inner.rollbackToSavepoint) {
       this.rollbackToSavepoint = inner.rollbackToSavepoint.bind(inner)
@@ -33,7 +39,7 @@ export class OncelyDriver implements Driver {
 
   async acquireConnection(options?: AbortableOperationOptions): Promise<DatabaseConnection> {
     const connection = await this.#inner.acquireConnection(options)
-    const hold = new Hold()
+    const hold = new Hold(connection, await this.#clientOf(connection), this.#names)
     this.#holds.set(connection, hold)
     setControl(connection, hold)
     return connection
@@ -44,26 +50,15 @@ export class OncelyDriver implements Driver {
     settings: TransactionSettings,
   ): Promise<void> {
     const hold = this.#holdOf(connection)
-    // Whoever holds a connection may run several transactions on it.
-    hold.commitError = undefined
-    hold.rolledBack = false
-    try {
-      await this.#inner.beginTransaction(connection, settings)
-    } catch (error) {
-      // It may have begun all the same, such as behind a time-out of the client.
-      hold.tainted = true
-      throw error
-    }
+    hold.gather()
+    await hold.beginning(this.#inner.beginTransaction(connection, settings))
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    const hold = this.#holdOf(connection)
-    try {
-      await hold.unlessAbandoned(this.#inner.commitTransaction(connection))
-    } catch (error) {
-      hold.commitError = error
-      throw error
-    }
+    await this.#holdOf(connection).committing(
+      (query) => connection.executeQuery(query),
+      () => this.#inner.commitTransaction(connection),
+    )
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
@@ -114,34 +109,18 @@ export class OncelyDriver implements Driver {
     await this.#inner.rollbackTransaction(failing).catch(() => undefined)
   }
 
+  async #clientOf(connection: DatabaseConnection): Promise<ClientOf> {
+    if (!isNodePostgres(this.#inner)) return { pipelines: false }
+    const known = this.#clients.get(connection)
+    if (known) return known
+    const client = await clientOf(connection)
+    this.#clients.set(connection, client)
+    return client
+  }
+
   #holdOf(connection: DatabaseConnection): Hold {
     const hold = this.#holds.get(connection)
     if (!hold) throw new Error('this connection was not acquired from this driver')
     return hold
-  }
-}
-
-/** One holder's time with a connection. */
-class Hold implements ConnectionControl {
-  tainted = false
-  rolledBack = false
-  commitError: unknown
-  readonly #abandoned = Promise.withResolvers<never>()
-
-  constructor() {
-    this.#abandoned.promise.catch(() => undefined)
-  }
-
-  isAnswerToCommit(error: unknown): boolean {
-    return this.rolledBack && error !== undefined && error === this.commitError
-  }
-
-  abandon(reason: Error): void {
-    this.tainted = true
-    this.#abandoned.reject(reason)
-  }
-
-  unlessAbandoned<T>(promise: Promise<T>): Promise<T> {
-    return Promise.race([promise, this.#abandoned.promise])
   }
 }

@@ -9,6 +9,10 @@ export const SQLSTATE = {
   duplicateTable: '42P07',
   uniqueViolation: '23505',
   invalidParameterValue: '22023',
+  invalidStatementName: '26000',
+  duplicatePreparedStatement: '42P05',
+  divisionByZero: '22012',
+  checkViolation: '23514',
   invalidSavepoint: '3B001',
   noActiveTransaction: '25P01',
   inFailedTransaction: '25P02',
@@ -63,6 +67,12 @@ export function isDefiniteRefusal(error: unknown): boolean {
 export function isRefusalOfCommit(answer: unknown): boolean {
   const found = serverError(answer)
   return found?.severity === 'ERROR' && !/^(08|57P0)/.test(found.code)
+}
+
+/** Whether the statement violated that check constraint. */
+export function violatesCheck(error: unknown, constraint: string): boolean {
+  const found = serverError(error)
+  return found?.code === SQLSTATE.checkViolation && found.constraint === constraint
 }
 
 interface ServerError {

@@ -2,15 +2,11 @@ import { isAbortedTransactionError, type Kysely, type Transaction } from 'kysely
 
 import { OncelyError } from '../errors.ts'
 import { type Bound, UNBOUNDED, unlessAborted, untilGivenUp } from './bound.ts'
-import { type ConnectionControl, controlOf } from './connection-control.ts'
-import { isDefiniteRefusal, isRefusalOfCommit } from './sqlstate.ts'
+import { type Ending, runLast } from './ending.ts'
+import { enterHeld, type OwnTables } from './enter.ts'
+import { HeldConnection, Unprepared } from './held-connection.ts'
+import { isDefiniteRefusal } from './sqlstate.ts'
 import { OVER, within } from './within.ts'
-
-/** How a unit of work wants its transaction to end, and what it came to. */
-export interface Ending<Outcome> {
-  readonly end: 'commit' | 'rollback'
-  readonly outcome: Outcome
-}
 
 /** What became of a transaction that did not fail. */
 type Fate<Outcome> =
@@ -27,6 +23,12 @@ interface Limits {
   readonly bound?: Bound
   /** How long COMMIT or ROLLBACK may go unanswered, which a link that is half open does for ever. */
   readonly endTimeoutMs?: number | undefined
+  /**
+   * Where the connection pipelines, BEGIN is sent and not waited for. A BEGIN that fails then lets what
+   * is behind it commit by itself, so only for work that begins by a claim, which the database refuses
+   * to commit without an outcome, and runs nothing of the host's before that is answered.
+   */
+  readonly beginsByClaim?: boolean
   /** Told when the connection was lost before COMMIT was sent, so that nothing took effect. */
   readonly onLost?: () => void
 }
@@ -36,7 +38,7 @@ const GIVEN_UP_MS = 10_000
 
 interface Unit<Outcome> {
   begun?: true
-  control?: ConnectionControl | undefined
+  held?: HeldConnection
   failure?: { readonly error: unknown }
   /** With `commit`, from the moment at which COMMIT is certain to be sent. */
   ending?: Ending<Outcome>
@@ -45,29 +47,52 @@ interface Unit<Outcome> {
 /** Thrown to end a transaction without failing it, since Kysely commits whatever returns. */
 const rollBack = new Error('roll back')
 
+/** One unit of work, in a transaction of its own on which nothing else runs. */
+type Work<DB, Outcome> = (trx: Transaction<DB>, own: OwnTables) => Promise<Ending<Outcome>>
+
 /**
  * Runs one unit of work in a transaction of its own, READ COMMITTED and READ WRITE whatever the
  * role's defaults: under a stricter isolation the read behind a lost claim would not see the winner.
  *
  * What `work` throws is thrown, also when the rollback fails behind it.
  *
- * @throws what `bound` throws; OncelyError `transaction_not_started`, before `work` was called.
+ * @throws what `bound` throws; OncelyError `transaction_not_started`, before `work` has changed anything.
  * @throws OncelyError `transaction_aborted` when COMMIT was answered by ROLLBACK.
  */
 export async function transact<DB, Outcome>(
   db: Kysely<DB>,
-  work: (trx: Transaction<DB>) => Promise<Ending<Outcome>>,
-  { bound = UNBOUNDED, endTimeoutMs, onLost }: Limits = {},
+  schema: string,
+  work: Work<DB, Outcome>,
+  limits: Limits = {},
+): Promise<Fate<Outcome>> {
+  try {
+    return await transactOnce(db, schema, work, limits)
+  } catch (error) {
+    // Refused as the first statement, and from here on none is prepared.
+    if (error instanceof Unprepared) return transactOnce(db, schema, work, limits)
+    throw error
+  }
+}
+
+async function transactOnce<DB, Outcome>(
+  db: Kysely<DB>,
+  schema: string,
+  work: Work<DB, Outcome>,
+  { bound = UNBOUNDED, endTimeoutMs, beginsByClaim, onLost }: Limits,
 ): Promise<Fate<Outcome>> {
   const unit: Unit<Outcome> = {}
   const worked = Promise.withResolvers<undefined>()
   const abandoned = Promise.withResolvers<never>()
   abandoned.promise.catch(() => undefined)
-  const ended = run(db, unit, bound, async (trx) => {
+  const ended = run(db, unit, bound, beginsByClaim, async (trx, held) => {
     try {
-      unit.control = await controlOf(trx)
-      const ending = await Promise.race([work(trx), abandoned.promise])
+      const own = enterHeld(held, schema)
+      const ending = await Promise.race([work(trx, own), abandoned.promise])
+      if (!held.pipelines) await runLast(own, ending)
       bound.check()
+      if (ending.end === 'commit' && ending.last && held.pipelines) {
+        held.control?.commitBehind(ending.last.queries, ending.last.failed)
+      }
       unit.ending = ending
     } catch (error) {
       unit.failure = { error }
@@ -79,10 +104,12 @@ export async function transact<DB, Outcome>(
   )
   const abandon = () => {
     const error = new OncelyError('commit_unanswered', 'COMMIT was not answered in time')
-    unit.control?.abandon(error)
+    unit.held?.control?.abandon(error)
     abandoned.reject(error)
     return error
   }
+  const endUnheard = (timeoutMs: number) =>
+    void within(timeoutMs, ended).then((answer) => answer === OVER && abandon())
   try {
     const begunToEnd = Promise.race([worked.promise, ended])
     // Behind this nothing gives it up: the check before `ending` was the last one.
@@ -90,8 +117,13 @@ export async function transact<DB, Outcome>(
   } catch (error) {
     // The caller has gone. What still holds the connection then, such as a stalled statement, has as
     // long as a COMMIT would have.
-    void within(endTimeoutMs ?? GIVEN_UP_MS, ended).then((answer) => answer === OVER && abandon())
+    endUnheard(endTimeoutMs ?? GIVEN_UP_MS)
     throw error
+  }
+  const { ending } = unit
+  if (ending?.end === 'rollback' && ending.isAnswer) {
+    endUnheard(endTimeoutMs ?? GIVEN_UP_MS)
+    return { known: true, outcome: ending.outcome }
   }
   const inTime = endTimeoutMs === undefined ? ended : within(endTimeoutMs, ended)
   const answer = await unlessAborted(bound, inTime)
@@ -102,20 +134,25 @@ async function run<DB, Outcome>(
   db: Kysely<DB>,
   unit: Unit<Outcome>,
   { signal }: Bound,
-  work: (trx: Transaction<DB>) => Promise<void>,
+  beginsByClaim: boolean | undefined,
+  work: (trx: Transaction<DB>, held: HeldConnection) => Promise<void>,
 ): Promise<void> {
-  const inTransaction = (on: Kysely<DB>) =>
-    on
+  const onConnection = async (on: Kysely<DB>) => {
+    const held = await HeldConnection.of(on)
+    unit.held = held
+    if (beginsByClaim) held.control?.beginAhead()
+    return on
       .transaction()
       .setIsolationLevel('read committed')
       .setAccessMode('read write')
       .execute(async (trx) => {
         unit.begun = true
-        await work(trx)
+        await work(trx, held)
         if (unit.ending?.end !== 'commit') throw rollBack
       })
+  }
   // Kysely's transaction takes no signal, and waits for the pool as long as it takes.
-  await (signal ? db.connection().execute(inTransaction, { signal }) : inTransaction(db))
+  await db.connection().execute(onConnection, signal && { signal })
 }
 
 function fateOf<Outcome>(
@@ -124,31 +161,29 @@ function fateOf<Outcome>(
   bound: Bound,
   onLost: (() => void) | undefined,
 ): Fate<Outcome> {
-  if (refused && !unit.begun) {
+  const { control } = unit.held ?? {}
+  const notBegun = unit.begun ? control?.notBegun : refused
+  if (notBegun) {
     bound.check()
     onLost?.()
-    throw notStarted(refused.error)
+    throw notStarted(notBegun.error)
   }
   if (unit.failure) {
     // The rollback failed as well.
-    if ((refused && refused.error !== rollBack) || unit.control?.tainted) onLost?.()
+    if ((refused && refused.error !== rollBack) || control?.tainted) onLost?.()
     throw unit.failure.error
   }
-  const { end, outcome } = unit.ending as Ending<Outcome>
+  const ending = unit.ending as Ending<Outcome>
+  const { outcome } = ending
   // A rollback went as it was meant, or failed: then the server ends what is left of it.
-  if (!refused || end === 'rollback') return { known: true, outcome }
+  if (!refused || ending.end === 'rollback') return { known: true, outcome }
   const cause = refused.error
   if (isAbortedTransactionError(cause)) {
     throw new OncelyError('transaction_aborted', 'COMMIT was answered by ROLLBACK', { cause })
   }
-  if (isDefinite(cause, unit.control)) throw cause
+  // On a plain dialect the error may be that of the ROLLBACK behind COMMIT, so less is certain.
+  if (control ? control.isRefusalOfCommit(cause) : isDefiniteRefusal(cause)) throw cause
   return { known: false, outcome, cause }
-}
-
-/** On a plain dialect the error may be that of the ROLLBACK behind COMMIT, so less is certain. */
-function isDefinite(cause: unknown, control: ConnectionControl | undefined): boolean {
-  if (!control) return isDefiniteRefusal(cause)
-  return control.isAnswerToCommit(cause) && isRefusalOfCommit(cause)
 }
 
 /**
@@ -158,10 +193,11 @@ function isDefinite(cause: unknown, control: ConnectionControl | undefined): boo
  */
 export async function transactRepeatable<DB, Outcome>(
   db: Kysely<DB>,
-  work: (trx: Transaction<DB>) => Promise<Ending<Outcome>>,
+  schema: string,
+  work: Work<DB, Outcome>,
   endTimeoutMs?: number,
 ): Promise<Outcome> {
-  const fate = await transact(db, work, { endTimeoutMs })
+  const fate = await transact(db, schema, work, { endTimeoutMs })
   if (fate.known) return fate.outcome
   throw new OncelyError('outcome_unknown', 'the answer to COMMIT was lost; it is safe to repeat', {
     cause: fate.cause,

@@ -3,7 +3,15 @@ import { sql } from 'kysely'
 import type { Fingerprint } from '../fingerprint/fingerprint.ts'
 import { type TransactionIdentity, transactionIdentity } from '../postgres/commit-fate.ts'
 import type { OwnTables } from '../postgres/enter.ts'
-import { restoredLockTimeout } from '../postgres/settings.ts'
+import {
+  type Bounds,
+  boundWaitsFirst,
+  claimedIfReadCommitted,
+  isolationError,
+  restoredLockTimeout,
+  type Waits,
+} from '../postgres/settings.ts'
+import { Statement, type ValueOf } from '../postgres/statement.ts'
 import { identityColumns, identityOf, type RecordIdentity } from './identity.ts'
 
 /** What a claim writes. */
@@ -15,38 +23,81 @@ export interface Claim extends RecordIdentity {
   readonly replayWindowMs: number
 }
 
+interface Values extends RecordIdentity, Bounds {
+  readonly attempt: string
+  readonly algorithm: string
+  readonly version: number
+  readonly digest: Buffer
+  readonly window: number
+}
+
 /**
  * Claims the key, waiting for a twin whose transaction is open. The conflict target is named, so
  * that a unique index of the host's own is an error and not a lost claim.
  *
+ * @param waits - what is not bounded yet of the transaction's waits.
  * @returns the transaction it was won in; the host's `lock_timeout` is then back in place. undefined
  * when somebody has committed this key.
+ * @throws OncelyError `isolation_unsupported`.
  */
 export async function claim(
   own: OwnTables,
   wanted: Claim,
+  bounds: Bounds,
+  waits: Waits,
 ): Promise<TransactionIdentity | undefined> {
-  const { attempt, replayWindowMs } = wanted
-  const [fingerprint] = wanted.fingerprints
-  const { rows } = await own.run(
-    own.tables
+  const [{ algorithm, version, digest }] = wanted.fingerprints
+  const values = {
+    ...identityOf(wanted),
+    ...bounds,
+    attempt: wanted.attempt,
+    algorithm,
+    version,
+    digest: Buffer.from(digest, 'hex'),
+    window: wanted.replayWindowMs,
+  }
+  try {
+    const { rows } = await own.perform(statements[waits], values)
+    const [won] = rows
+    if (!won) return undefined
+    own.answeredBy(won.pid)
+    return { xid: won.xid, startedAt: won.startedAt }
+  } catch (error) {
+    throw waits === 'none' ? error : isolationError(error)
+  }
+}
+
+const statements = {
+  'lock and silence': claiming('lock and silence'),
+  lock: claiming('lock'),
+  none: claiming('none'),
+}
+
+function claiming(waits: Waits) {
+  return new Statement((tables, value: ValueOf<Values>) =>
+    tables
       .insertInto('records')
       .values({
-        ...identityOf(wanted),
-        attempt,
-        state: 'claimed',
-        fingerprint_algorithm: fingerprint.algorithm,
-        fingerprint_version: fingerprint.version,
-        fingerprint: Buffer.from(fingerprint.digest, 'hex'),
+        tenant: value('tenant'),
+        actor: value('actor'),
+        operation: value('operation'),
+        key: value('key'),
+        attempt: value('attempt'),
+        state: waits === 'none' ? sql.lit('claimed') : claimedIfReadCommitted,
+        fingerprint_algorithm: value('algorithm'),
+        fingerprint_version: value('version'),
+        fingerprint: value('digest'),
+        created_at: boundWaitsFirst(waits, value),
         // Set here and not with the response, whose update would otherwise have to touch its index.
-        replay_until: sql`statement_timestamp() + ${replayWindowMs}::float8 * interval '1 millisecond'`,
+        replay_until: sql`statement_timestamp() + ${value('window')}::float8 * interval '1 millisecond'`,
       })
       .onConflict((conflict) => conflict.columns([...identityColumns]).doNothing())
       .returning([
         restoredLockTimeout.as('lock_timeout'),
         transactionIdentity.xid.as('xid'),
         transactionIdentity.startedAt.as('startedAt'),
-      ]),
+        sql<string>`pg_backend_pid()::text`.as('pid'),
+      ])
+      .compile(),
   )
-  return rows[0] && { xid: rows[0].xid, startedAt: rows[0].startedAt }
 }

@@ -1,7 +1,8 @@
-import { sql } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 
 import type { OutboxEvent } from '../outbox/event.ts'
-import type { OwnTables } from '../postgres/enter.ts'
+import { SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
+import { Statement, type TableBuilder, type ValueOf } from '../postgres/statement.ts'
 import type { Resource } from '../result.ts'
 import { identityOf, type RecordIdentity } from './identity.ts'
 
@@ -21,49 +22,120 @@ export interface Completion extends RecordIdentity {
  * Writes the response, and the events behind it in the same statement: where the claim is gone,
  * because the business function ended the transaction itself, no event is written either.
  *
- * @returns whether the claim was still there.
+ * The statement fails where the claim is gone, see `isClaimGone`: whatever was sent behind it, such as
+ * COMMIT, then finds the transaction aborted.
  */
-export async function complete(own: OwnTables, completion: Completion): Promise<boolean> {
-  const { events } = completion
-  const store = own.tables
+export function complete(schema: string, completion: Completion): CompiledQuery {
+  const { events, resource } = completion
+  const values = {
+    ...identityOf(completion),
+    attempt: completion.attempt,
+    state: completion.state,
+    response: completion.response,
+    responseStored: completion.responseStored ?? true,
+    resourceType: resource?.type ?? null,
+    resourceId: resource?.id ?? null,
+  }
+  if (events.length === 0) return storing.with(schema, values)
+  return storingEvents.with(schema, { ...values, ...columnsOf(events) })
+}
+
+/** Whether `complete` failed because the claim is gone. Nothing else in it divides. */
+export function isClaimGone(error: unknown): boolean {
+  return sqlState(error) === SQLSTATE.divisionByZero
+}
+
+interface Values extends RecordIdentity {
+  readonly attempt: string
+  readonly state: string
+  readonly response: Buffer
+  readonly responseStored: boolean
+  readonly resourceType: string | null
+  readonly resourceId: string | null
+}
+
+/** Fails unless the one record was there: it divides by how many there were. */
+const oneStored = sql<number>`1 / count(*)`.as('one')
+
+const storing = new Statement((tables, value: ValueOf<Values>) =>
+  tables
+    .with('stored', (own) => store(own, value))
+    .selectFrom('stored')
+    .select(oneStored)
+    .compile(),
+)
+
+const storingEvents = new Statement((tables, value: ValueOf<Values & EventColumns>) =>
+  tables
+    .with('stored', (own) => store(own, value))
+    .with('emitted', (own) =>
+      own
+        .insertInto('outbox')
+        .columns([
+          'tenant',
+          'id',
+          'type',
+          'aggregatetype',
+          'aggregateid',
+          'payload',
+          'sequence',
+          'headers',
+        ])
+        .expression((eb) =>
+          eb
+            .selectFrom(['stored', eventRows(value)])
+            .select(['stored.tenant', 'event.id', 'event.type', 'event.aggregatetype'])
+            .select(['event.aggregateid', sql<string>`event.payload::json`.as('payload')])
+            .select(['event.sequence', sql<string>`event.headers::json`.as('headers')])
+            .orderBy('event.place'),
+        ),
+    )
+    .selectFrom('stored')
+    .select(oneStored)
+    .compile(),
+)
+
+function store(tables: Pick<TableBuilder, 'updateTable'>, value: ValueOf<Values>) {
+  return tables
     .updateTable('records')
     .set({
-      state: completion.state,
-      response: completion.response,
-      response_stored: completion.responseStored ?? true,
-      resource_type: completion.resource?.type ?? null,
-      resource_id: completion.resource?.id ?? null,
+      state: value('state'),
+      response: value('response'),
+      response_stored: value('responseStored'),
+      resource_type: value('resourceType'),
+      resource_id: value('resourceId'),
       completed_at: sql`clock_timestamp()`,
     })
-    .where((eb) =>
-      eb.and({ ...identityOf(completion), attempt: completion.attempt, state: 'claimed' }),
-    )
-  if (events.length === 0) return (await own.run(store)).numAffectedRows === 1n
+    .where('tenant', '=', value('tenant'))
+    .where('actor', '=', value('actor'))
+    .where('operation', '=', value('operation'))
+    .where('key', '=', value('key'))
+    .where('attempt', '=', value('attempt'))
+    .where('state', '=', sql.lit('claimed'))
+    .returning('tenant')
+}
 
-  const { numAffectedRows } = await own.run(
-    own.tables
-      .with('stored', () => store.returning('tenant'))
-      .insertInto('outbox')
-      .columns([
-        'tenant',
-        'id',
-        'type',
-        'aggregatetype',
-        'aggregateid',
-        'payload',
-        'sequence',
-        'headers',
-      ])
-      .expression((eb) =>
-        eb
-          .selectFrom(['stored', eventRows(events)])
-          .select(['stored.tenant', 'event.id', 'event.type', 'event.aggregatetype'])
-          .select(['event.aggregateid', sql<string>`event.payload::json`.as('payload')])
-          .select(['event.sequence', sql<string>`event.headers::json`.as('headers')])
-          .orderBy('event.place'),
-      ),
-  )
-  return numAffectedRows === BigInt(events.length)
+/** One array a column, so that the statement is the same however many events there are. */
+interface EventColumns {
+  readonly ids: readonly string[]
+  readonly types: readonly string[]
+  readonly aggregateTypes: readonly string[]
+  readonly aggregateIds: readonly string[]
+  readonly payloads: readonly string[]
+  readonly sequences: readonly (string | null)[]
+  readonly headers: readonly string[]
+}
+
+function columnsOf(events: readonly OutboxEvent[]): EventColumns {
+  return {
+    ids: events.map(({ id }) => id),
+    types: events.map(({ type }) => type),
+    aggregateTypes: events.map(({ aggregateType }) => aggregateType),
+    aggregateIds: events.map(({ aggregateId }) => aggregateId),
+    payloads: events.map(({ payload }) => payload),
+    sequences: events.map(({ sequence }) => sequence),
+    headers: events.map(({ headers }) => headers),
+  }
 }
 
 interface EventRow {
@@ -77,17 +149,15 @@ interface EventRow {
   place: number
 }
 
-/** One array a column, so that the statement is the same however many events there are. */
-function eventRows(events: readonly OutboxEvent[]) {
-  const column = <Name extends keyof OutboxEvent>(name: Name) => events.map((event) => event[name])
+function eventRows(value: ValueOf<EventColumns>) {
   return sql<EventRow>`unnest(
-      ${column('id')}::uuid[],
-      ${column('type')}::text[],
-      ${column('aggregateType')}::text[],
-      ${column('aggregateId')}::text[],
-      ${column('payload')}::text[],
-      ${column('sequence')}::bigint[],
-      ${column('headers')}::text[]
+      ${value('ids')}::uuid[],
+      ${value('types')}::text[],
+      ${value('aggregateTypes')}::text[],
+      ${value('aggregateIds')}::text[],
+      ${value('payloads')}::text[],
+      ${value('sequences')}::bigint[],
+      ${value('headers')}::text[]
     ) with ordinality`.as<'event'>(
     sql`event(id, type, aggregatetype, aggregateid, payload, sequence, headers, place)`,
   )

@@ -1,5 +1,6 @@
 import type { TransactionIdentity } from '../postgres/commit-fate.ts'
 import type { OwnTables } from '../postgres/enter.ts'
+import type { Bounds, Waits } from '../postgres/settings.ts'
 import { SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
 import { claim, type Claim } from './claim.ts'
 import { readRecord, type StoredRecord } from './read.ts'
@@ -10,6 +11,19 @@ type Obtained =
   | { readonly by: 'record'; readonly record: StoredRecord }
   | { readonly by: 'other'; readonly sqlState?: '55P03' }
 
+/** How a key is to be obtained. */
+interface Way {
+  /** How the record behind a lost claim is read. */
+  readonly lock: 'none' | 'share'
+  readonly bounds: Bounds
+  /** What is not bounded yet of the transaction's waits; the first claim does so. */
+  readonly waits: Waits
+  /** `'read'` where a record is more likely than none. */
+  readonly first?: 'claim' | 'read'
+  /** Is called with the claim, for a statement that is to be behind it. */
+  readonly behindClaim?: () => Promise<void>
+}
+
 /**
  * How often a key may vanish between the lost claim and the read before the caller is sent away: a
  * twin that rolls back does it once, and more than a few need somebody who purges all the time.
@@ -17,26 +31,61 @@ type Obtained =
 const MAX_ROUNDS = 10
 
 /** Claims the key, or reads what somebody committed under it. */
-export async function obtain(
-  own: OwnTables,
-  wanted: Claim,
-  lock: 'none' | 'share',
-  first: 'claim' | 'read' = 'claim',
-): Promise<Obtained> {
+export async function obtain(own: OwnTables, wanted: Claim, way: Way): Promise<Obtained> {
+  const { lock, bounds, first = 'claim' } = way
   try {
     if (first === 'read') {
       const record = await readRecord(own, wanted, lock)
       if (record) return { by: 'record', record }
     }
+    let { waits } = way
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const transaction = await claim(own, wanted)
-      if (transaction) return { by: 'claim', transaction }
-      const record = await readRecord(own, wanted, lock)
-      if (record) return { by: 'record', record }
+      const found = await claimOrRead(own, wanted, { ...way, waits, bounds })
+      if (found) return found
+      waits = 'none'
     }
     return { by: 'other' }
   } catch (error) {
     if (sqlState(error) !== SQLSTATE.lockNotAvailable) throw error
     return { by: 'other', sqlState: SQLSTATE.lockNotAvailable }
   }
+}
+
+/** @returns undefined when the record was gone again. */
+async function claimOrRead(
+  own: OwnTables,
+  wanted: Claim,
+  { lock, bounds, waits, behindClaim }: Way,
+): Promise<Obtained | undefined> {
+  const claiming = claim(own, wanted, bounds, waits)
+  // Where statements share a turn, what either outcome needs is sent along. Not so a read that locks:
+  // a claim of our own would be locked by it.
+  if (own.pipelines && lock === 'none') {
+    const [transaction, record] = await firstError([
+      claiming,
+      readRecord(own, wanted, lock),
+      behindClaim?.(),
+    ])
+    if (transaction) return { by: 'claim', transaction }
+    return record && { by: 'record', record }
+  }
+  const transaction = await claiming
+  if (transaction) {
+    await behindClaim?.()
+    return { by: 'claim', transaction }
+  }
+  const record = await readRecord(own, wanted, lock)
+  return record && { by: 'record', record }
+}
+
+/** Waits for all of them; of several failures the first is the cause of those behind it. */
+async function firstError<Sent extends readonly unknown[]>(
+  sent: readonly [...Sent],
+): Promise<{ -readonly [Index in keyof Sent]: Awaited<Sent[Index]> }> {
+  const answers = await Promise.allSettled(sent)
+  const failed = (answers as PromiseSettledResult<unknown>[]).find(
+    (answer) => answer.status === 'rejected',
+  )
+  if (failed) throw failed.reason
+  return Promise.all(sent)
 }

@@ -1,7 +1,8 @@
-import { sql } from 'kysely'
+import { type InferResult, sql } from 'kysely'
 
 import type { StoredFingerprint } from '../fingerprint/fingerprint.ts'
 import type { OwnTables } from '../postgres/enter.ts'
+import { Statement, type TableBuilder, type ValueOf } from '../postgres/statement.ts'
 import type { Resource } from '../result.ts'
 import { identityOf, type RecordIdentity } from './identity.ts'
 
@@ -33,25 +34,36 @@ export async function readRecord(
   identity: RecordIdentity,
   lock: 'none' | 'share',
 ): Promise<StoredRecord | undefined> {
-  const query = selectRecord(own, identity)
-  if (lock === 'none') return readOne(own, query)
-  const held = await readOne(
-    own,
-    query
-      .where('replay_until', '>', sql<Date>`clock_timestamp()`)
-      .where('state', '<>', 'expired')
-      .forShare(),
-  )
+  if (lock === 'none') return readOne(own, identity, plainStatement)
+  const held = await readOne(own, identity, lockingStatement)
   if (held) return held
-  const record = await readOne(own, query)
+  const record = await readOne(own, identity, plainStatement)
   // One within its window came between the two statements, and nothing holds it: as if gone again.
   return record?.expired ? record : undefined
 }
 
-function selectRecord(own: OwnTables, identity: RecordIdentity) {
-  return own.tables
+const plainStatement = reading('none')
+const lockingStatement = reading('share')
+
+function reading(lock: 'none' | 'share') {
+  return new Statement((tables, value: ValueOf<RecordIdentity>) => {
+    const select = selectRecord(tables, value)
+    if (lock === 'none') return select.compile()
+    return select
+      .where('replay_until', '>', sql<Date>`clock_timestamp()`)
+      .where('state', '<>', sql.lit('expired'))
+      .forShare()
+      .compile()
+  })
+}
+
+function selectRecord(tables: TableBuilder, value: ValueOf<RecordIdentity>) {
+  return tables
     .selectFrom('records')
-    .where((eb) => eb.and(identityOf(identity)))
+    .where('tenant', '=', value('tenant'))
+    .where('actor', '=', value('actor'))
+    .where('operation', '=', value('operation'))
+    .where('key', '=', value('key'))
     .select([
       'fingerprint_algorithm',
       'fingerprint_version',
@@ -68,13 +80,18 @@ function selectRecord(own: OwnTables, identity: RecordIdentity) {
     ])
 }
 
+type RecordRow = InferResult<ReturnType<typeof selectRecord>>[number]
+
 async function readOne(
   own: OwnTables,
-  query: ReturnType<typeof selectRecord>,
+  identity: RecordIdentity,
+  statement: typeof plainStatement,
 ): Promise<StoredRecord | undefined> {
-  const { rows } = await own.run(query)
-  const row = rows[0]
-  if (!row) return undefined
+  const { rows } = await own.perform(statement, identityOf(identity))
+  return rows[0] && recordOf(rows[0])
+}
+
+function recordOf(row: RecordRow): StoredRecord {
   return {
     fingerprint: {
       algorithm: row.fingerprint_algorithm,

@@ -6,7 +6,7 @@ import { conformance } from './behaviours.ts'
 const database = testDatabase()
 const proxy = wireProxy(database.url)
 
-for (const name of ['plain', 'oncelyDialect'] as const) {
+for (const name of ['plain', 'oncelyDialect', 'pipelining'] as const) {
   conformance({
     name: `pg ${name}`,
     schema: 'idem',

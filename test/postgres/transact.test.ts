@@ -13,7 +13,7 @@ const db = database.connect({ max: 1 })
 describe('a unit of work', () => {
   for (const run of [transact, transactRepeatable]) {
     it(`C5: ${run.name}: has failed when COMMIT was answered by ROLLBACK`, async () => {
-      const swallowing = run(db, async (trx) => {
+      const swallowing = run(db, 'idem', async (trx) => {
         await sql`select 1 / 0`.execute(trx).catch(() => undefined)
         return { end: 'commit', outcome: 'done' }
       })
@@ -24,7 +24,9 @@ describe('a unit of work', () => {
   }
 
   it('may end by a rollback without failing', async () => {
-    const fate = await transact(db, () => Promise.resolve({ end: 'rollback', outcome: 'seen' }))
+    const fate = await transact(db, 'idem', () =>
+      Promise.resolve({ end: 'rollback', outcome: 'seen' }),
+    )
     deepStrictEqual(fate, { known: true, outcome: 'seen' })
   })
 })

@@ -7,32 +7,38 @@ export const claims: readonly SeededBug[] = [
     edits: [
       {
         file: 'src/records/claim.ts',
-        find: `  const { rows } = await own.run(
-    own.tables
+        find: `  return new Statement((tables, value: ValueOf<Values>) =>
+    tables
       .insertInto('records')`,
-        replace: `  const insert = own.tables
+        replace: `  return new Statement((tables, value: ValueOf<Values>) => {
+    const insert = tables
       .insertInto('records')`,
       },
       {
         file: 'src/records/claim.ts',
-        find: `      ]),
-  )
-  return rows[0] && { xid: rows[0].xid, startedAt: rows[0].startedAt }`,
+        find: `      ])
+      .compile(),
+  )`,
         replace: `      ])
-  const { rows } = await own.run(
-    own.tables
+    return tables
       .with('claimed', () => insert)
-      .with('found', () => selectRecord(own, wanted))
+      .with('found', () => selectRecord(tables, value))
       .selectFrom(sql\`(select 1)\`.as('one'))
       .leftJoin('claimed', (join) => join.onTrue())
       .leftJoin('found', (join) => join.onTrue())
-      .selectAll(['claimed', 'found']),
-  )
-  const [{ xid, startedAt, ...found }] = rows
-  return {
-    transaction: xid === null ? undefined : { xid, startedAt },
-    record: found.state === null ? undefined : recordOf(found),
-  }`,
+      .selectAll(['claimed', 'found'])
+      .compile()
+  })`,
+      },
+      {
+        file: 'src/records/claim.ts',
+        find: `    const [won] = rows
+    if (!won) return undefined
+    own.answeredBy(won.pid)
+    return { xid: won.xid, startedAt: won.startedAt }`,
+        replace: `    const [{ xid, startedAt, ...found }] = rows
+    if (xid !== null) return { transaction: { xid, startedAt } }
+    return { record: found.state === null ? undefined : recordOf(found) }`,
       },
       {
         file: 'src/records/claim.ts',
@@ -42,31 +48,24 @@ import { identityColumns,`,
       },
       {
         file: 'src/records/read.ts',
-        find: `function selectRecord(own: OwnTables,`,
-        replace: `export function selectRecord(own: OwnTables,`,
+        find: `function selectRecord(tables:`,
+        replace: `export function selectRecord(tables:`,
       },
       {
         file: 'src/records/read.ts',
-        find: `  const row = rows[0]
-  if (!row) return undefined
-`,
-        replace: `  return rows[0] && recordOf(rows[0])
-}
-
-export function recordOf(row) {
-`,
+        find: `function recordOf(row:`,
+        replace: `export function recordOf(row:`,
       },
       {
         file: 'src/records/obtain.ts',
-        find: `    for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const transaction = await claim(own, wanted)
-      if (transaction) return { by: 'claim', transaction }
-      const record = await readRecord(own, wanted, lock)
-      if (record) return { by: 'record', record }
-    }`,
-        replace: `    const { transaction, record } = await claim(own, wanted)
-    if (transaction) return { by: 'claim', transaction }
-    if (record) return { by: 'record', record }`,
+        find: `  const claiming = claim(own, wanted, bounds, waits)
+`,
+        replace: `  const claiming = claim(own, wanted, bounds, waits)
+  const { transaction: won, record: seen } = await claiming
+  if (won) await behindClaim?.()
+  if (won) return { by: 'claim', transaction: won }
+  return seen ? { by: 'record', record: seen } : { by: 'other' }
+`,
       },
     ],
     proof: schedules('same fingerprint with nobody'),
@@ -77,19 +76,13 @@ export function recordOf(row) {
     edits: [
       {
         file: 'src/records/obtain.ts',
-        find: `first: 'claim' | 'read' = 'claim'`,
-        replace: `first: 'claim' | 'read' = 'read'`,
+        find: `first = 'claim' }`,
+        replace: `first = 'read' }`,
       },
       {
         file: 'src/records/obtain.ts',
-        find: `      const record = await readRecord(own, wanted, lock)
-      if (record) return { by: 'record', record }
-    }
-    return`,
-        replace: `      const record = await readRecord(own, wanted, lock)
-      if (record) return { by: 'record', record, waited: true }
-    }
-    return`,
+        find: `      if (found) return found`,
+        replace: `      if (found) return { ...found, waited: true }`,
       },
       {
         file: 'src/call/attempt.ts',

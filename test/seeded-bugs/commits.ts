@@ -46,9 +46,10 @@ export const commits: readonly SeededBug[] = [
     edits: [
       {
         file: 'src/postgres/settings.ts',
-        find: "      set_config('lock_timeout', ${`${options.lockTimeoutMs}ms`}, true),\n",
-        replace: `      set_config('synchronous_commit', 'off', true),
-      set_config('lock_timeout', \${\`\${options.lockTimeoutMs}ms\`}, true),
+        find: `    when set_config('lock_timeout', \${value('lockTimeout')}, true) is null then null
+`,
+        replace: `    when set_config('synchronous_commit', 'off', true) is null then null
+    when set_config('lock_timeout', \${value('lockTimeout')}, true) is null then null
 `,
       },
     ],
@@ -91,9 +92,9 @@ export const commits: readonly SeededBug[] = [
     edits: [
       {
         file: 'src/postgres/settings.ts',
-        find: `, true),
-      \${silenceBound(options)}\``,
-        replace: ', true)`',
+        find: `    \${silence}
+`,
+        replace: '',
       },
     ],
     proof: testFile('test/options-effects.test.ts'),

@@ -17,24 +17,19 @@ export const outcomes: readonly SeededBug[] = [
     edits: [
       triggerDropped,
       {
-        file: 'src/call/execute.ts',
-        find: `  await store(own, { ...identity, state: 'completed', response, responseStored, events, resource })
-  return { ok: true, kind: 'executed', value }`,
-        replace: `  const stored = { ...identity, state: 'completed', response, responseStored, events, resource }
-  return { ok: true, kind: 'executed', value, stored }`,
+        file: 'src/call/attempt.ts',
+        find: `      return { end: 'commit', outcome, last: { queries, failed } }`,
+        replace: `      return { end: 'commit', outcome: { ...outcome, queries } }`,
       },
       {
         file: 'src/with-idempotency.ts',
         find: `  if (fate.known) return fate.outcome
   // Somebody`,
         replace: `  if (fate.known) {
-    const { stored, ...outcome } = fate.outcome
-    if (!stored) return outcome
-    const { complete } = await import('./records/complete.ts')
-    await transact(db, async (trx) => {
-      await complete(enter(trx, schema), stored)
-      return { end: 'commit', outcome }
-    })
+    const { queries, ...outcome } = fate.outcome
+    if (!queries) return outcome
+    const last = { queries, failed: (error) => error }
+    await transact(db, schema, () => Promise.resolve({ end: 'commit', outcome, last }))
     return outcome
   }
   // Somebody`,
@@ -47,33 +42,25 @@ export const outcomes: readonly SeededBug[] = [
     name: 'the claim is released before the refusal is stored',
     edits: [
       {
-        file: 'src/call/execute.ts',
-        find: `    await undo(own, savepoint)
-    await store(own, { ...identity, state: 'rejected', response: bytes, events: [] })
-    return { ok: false, kind: 'rejected', refusal, replayed: false }`,
-        replace: `    const stored = { ...identity, state: 'rejected', response: bytes, events: [] }
-    return { ok: false, kind: 'rejected', refusal, replayed: false, stored }`,
-      },
-      {
         file: 'src/call/attempt.ts',
-        find: `      return { end: 'commit', outcome: await execute(trx, own, claim, operation, fn, bound) }`,
-        replace: `      const outcome = await execute(trx, own, claim, operation, fn, bound)
-      return { end: outcome.stored ? 'rollback' : 'commit', outcome }`,
+        find: `      return { end: 'commit', outcome, last: { queries, failed } }`,
+        replace: `      const end = outcome.kind === 'rejected' ? 'rollback' : 'commit'
+      return { end, outcome: { ...outcome, queries }, last: { queries, failed } }`,
       },
       {
         file: 'src/with-idempotency.ts',
         find: `  if (fate.known) return fate.outcome
   // Somebody`,
         replace: `  if (fate.known) {
-    const { stored, ...outcome } = fate.outcome
-    if (!stored) return outcome
-    const { complete } = await import('./records/complete.ts')
+    const { queries, ...outcome } = fate.outcome
+    if (outcome.kind !== 'rejected' || !queries) return outcome
     const { claim: claimAgain } = await import('./records/claim.ts')
-    await transact(db, async (trx) => {
-      const own = enter(trx, schema)
-      await boundWaits(own, operation)
-      if (await claimAgain(own, claim)) await complete(own, stored)
-      return { end: 'commit', outcome }
+    const { boundsOf } = await import('./postgres/settings.ts')
+    await transact(db, schema, async (_, own) => {
+      const won = await claimAgain(own, claim, boundsOf(operation), 'lock and silence')
+      if (!won) return { end: 'rollback', outcome }
+      const last = { queries: queries.slice(1), failed: (error) => error }
+      return { end: 'commit', outcome, last }
     })
     return outcome
   }
@@ -85,7 +72,13 @@ export const outcomes: readonly SeededBug[] = [
   },
   {
     name: 'nothing is rolled back to the savepoint before a refusal is stored',
-    edits: [{ file: 'src/call/execute.ts', find: `    await undo(own, savepoint)\n`, replace: '' }],
+    edits: [
+      {
+        file: 'src/call/execute.ts',
+        find: `queries: [savepoint.rollback, complete(schema, refused)]`,
+        replace: `queries: [complete(schema, refused)]`,
+      },
+    ],
     proof: schedules('first rejects with nobody'),
     says: 'rows of [A1], records told of []',
   },

@@ -1,11 +1,13 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { after, before } from 'node:test'
 
 import { type Dialect, Kysely, type KyselyConfig, PostgresDialect } from 'kysely'
 import { Client, Pool, type PoolConfig } from 'pg'
 
 import type { DB } from '../../codegen/db.ts'
+import { hosts } from './hosts.ts'
 import { templateOf, urlOf } from './test-run.ts'
 
 /** What a test wants of its connections; anything of pg's pool, and of Kysely but the dialect. */
@@ -20,6 +22,8 @@ export interface ConnectOptions extends Omit<PoolConfig, 'log'>, Omit<KyselyConf
 export interface Manners {
   readonly guard?: (pool: Pool) => Pool
   readonly wrap?: (dialect: Dialect) => Dialect
+  /** Whether its clients send a statement before the one in front is answered. */
+  readonly pipeline?: boolean
 }
 
 /** A migrated database of a test file's own. */
@@ -51,9 +55,11 @@ export function testDatabase(): TestDatabase {
   }
 
   const connect = <Tables = DB>(options: ConnectOptions = {}): Kysely<Tables> => {
-    const { schema = 'idem', plugins, log, manners = {}, ...poolOptions } = options
-    const { guard = same, wrap = same } = manners
-    const dialect = wrap(new PostgresDialect({ pool: guard(pool(poolOptions)) }))
+    const { schema = 'idem', plugins, log, manners = usual, ...poolOptions } = options
+    const { guard = same, wrap = same, pipeline = false } = manners
+    const dialect = wrap(
+      new PostgresDialect({ pool: guard(pool({ ...(pipeline && { pipeline }), ...poolOptions })) }),
+    )
     const db = new Kysely<Tables>({ dialect, ...(plugins && { plugins }), ...(log && { log }) })
     return schema === null ? db : db.withSchema(schema)
   }
@@ -72,11 +78,19 @@ export function testDatabase(): TestDatabase {
   return { url, connect, pool, watcher }
 }
 
+/** `npm run test:pipelining` runs tests once more on a host whose clients pipeline. */
+const usual: Manners = process.env['ONCELY_TEST_HOST'] === 'pipelining' ? hosts.pipelining : {}
+
 const same = <T>(given: T): T => given
 
 /** A connection not given back, a transaction left open, a claim without an outcome. */
 async function checkLeaks(pools: readonly Pool[], watcher: Kysely<DB>): Promise<void> {
   for (const pool of pools) {
+    // Behind a replay the rollback is not waited for.
+    const unheard = AbortSignal.timeout(5_000)
+    while (pool.totalCount > pool.idleCount && !unheard.aborted) {
+      await once(pool, 'release', { signal: unheard }).catch(() => undefined)
+    }
     strictEqual(pool.totalCount - pool.idleCount, 0, 'a connection was not given back to its pool')
     strictEqual(pool.waitingCount, 0, 'somebody still waits for a connection')
   }

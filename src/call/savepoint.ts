@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto'
+
+import { type CompiledQuery, CompiledQuery as Query } from 'kysely'
+
+import type { OwnTables } from '../postgres/enter.ts'
+
+/** A savepoint by a name that nobody can use for one of their own, which would hide it. */
+export class Savepoint {
+  readonly #own: OwnTables
+  readonly #name = `oncely_${randomBytes(8).toString('hex')}`
+
+  constructor(own: OwnTables) {
+    this.#own = own
+  }
+
+  async set(): Promise<void> {
+    await this.#own.run(Query.raw(`savepoint ${this.#name}`))
+  }
+
+  /** Undoes what came behind it. It is still set afterwards. */
+  get rollback(): CompiledQuery {
+    return Query.raw(`rollback to savepoint ${this.#name}`)
+  }
+
+  /** Undoes what came behind it, and the savepoint as well. */
+  async undo(): Promise<void> {
+    await this.#own.run(this.rollback)
+    await this.release()
+  }
+
+  async release(): Promise<void> {
+    await this.#own.run(Query.raw(`release savepoint ${this.#name}`))
+  }
+}

@@ -1,0 +1,67 @@
+import { CompiledQuery, type DatabaseConnection, type Driver, PostgresDriver } from 'kysely'
+
+/** What is known of the client behind a connection. */
+export interface ClientOf {
+  /** Whether it sends a statement before the one in front of it is answered. */
+  readonly pipelines: boolean
+  /** What it writes to, where that is a stream of Node's. */
+  readonly stream?: Corkable
+}
+
+/** What is used of a stream of Node's. */
+interface Corkable {
+  cork(): void
+  uncork(): void
+}
+
+/** Whether a driver is Kysely's own for node-postgres, whose clients take more than a text. */
+export function isNodePostgres(driver: Driver): boolean {
+  return driver instanceof PostgresDriver
+}
+
+/**
+ * Finds out what client a connection of node-postgres has. Whether it pipelines it tells nobody, but
+ * with `pipeline: true` it refuses a query that brings its own way of being sent, as a cursor does;
+ * elsewhere it asks such a query to send itself, which this one refuses. Nothing is sent.
+ */
+export async function clientOf(connection: DatabaseConnection): Promise<ClientOf> {
+  const probe = new Probe()
+  try {
+    // Kysely's type knows texts alone.
+    await connection.executeQuery({ ...CompiledQuery.raw(''), sql: probe as unknown as string })
+  } catch {
+    return { pipelines: false }
+  }
+  // It tells the query in the next tick.
+  await new Promise((resolve) => {
+    process.nextTick(resolve)
+  })
+  const { asked, refusal, stream } = probe
+  const pipelines = !asked && refusal?.message.includes('pipeline') === true
+  return { pipelines, ...(isCorkable(stream) && { stream }) }
+}
+
+function isCorkable(stream: unknown): stream is Corkable {
+  const { cork, uncork } = Object(stream) as Partial<Corkable>
+  return typeof cork === 'function' && typeof uncork === 'function'
+}
+
+/** What node-postgres takes for a query. */
+class Probe {
+  asked = false
+  refusal: Error | undefined
+  stream: unknown
+  /** Set by a client that has a `query_timeout`, which it ends. */
+  callback: ((error: Error) => void) | undefined
+
+  submit(): Error {
+    this.asked = true
+    return new Error('not to be sent')
+  }
+
+  handleError(error: Error, connection: unknown): void {
+    this.refusal = error
+    this.stream = (Object(connection) as { stream?: unknown }).stream
+    this.callback?.(error)
+  }
+}

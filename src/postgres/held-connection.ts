@@ -1,0 +1,57 @@
+import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
+
+import { type ConnectionControl, controlOf } from './connection-control.ts'
+
+/** Thrown for a statement that was prepared on another server process than the one that has it. */
+export class Unprepared extends Error {
+  override readonly name = 'Unprepared'
+}
+
+/**
+ * The connection of a transaction that is ours. Statements of ours go straight to it, since nothing of
+ * the host's runs on it meanwhile.
+ */
+export class HeldConnection {
+  readonly control: ConnectionControl | undefined
+  readonly #connection: DatabaseConnection
+
+  private constructor(connection: DatabaseConnection) {
+    this.#connection = connection
+    this.control = controlOf(connection)
+  }
+
+  /** @param transaction - or one connection of a Kysely's. */
+  static async of<DB>(transaction: Kysely<DB>): Promise<HeldConnection> {
+    return transaction
+      .getExecutor()
+      .provideConnection((connection) => Promise.resolve(new HeldConnection(connection)))
+  }
+
+  get pipelines(): boolean {
+    return this.control?.pipelines ?? false
+  }
+
+  answeredBy(pid: string): void {
+    this.control?.answeredBy(pid)
+  }
+
+  /** Sends a statement at once. A BEGIN in front of it that fails is what it fails with. */
+  async execute<Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
+    const { control } = this
+    if (!control) return this.#connection.executeQuery(query)
+    const sent = control.prepared(query)
+    control.gather()
+    const answered = this.#connection.executeQuery<Row>(sent)
+    if (control.begun) {
+      answered.catch(() => undefined)
+      await control.begun
+    }
+    try {
+      return await answered
+    } catch (error) {
+      if (sent !== query && control.isUnprepared(error))
+        throw new Unprepared('prepared elsewhere', { cause: error })
+      throw error
+    }
+  }
+}

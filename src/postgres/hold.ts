@@ -1,0 +1,131 @@
+import { type CompiledQuery, isAbortedTransactionError } from 'kysely'
+
+import type { ClientOf } from './client.ts'
+import type { ConnectionControl } from './connection-control.ts'
+import type { PreparedNames } from './prepared-names.ts'
+import { isRefusalOfCommit } from './sqlstate.ts'
+
+/** What is sent in front of COMMIT, and what a failure of it is told as. */
+interface Last {
+  readonly queries: readonly CompiledQuery[]
+  readonly failed: (error: unknown) => unknown
+}
+
+const NONE: Last = { queries: [], failed: (error) => error }
+
+/** One holder's time with a connection. */
+export class Hold implements ConnectionControl {
+  tainted = false
+  rolledBack = false
+  notBegun: { readonly error: unknown } | undefined
+  readonly #client: ClientOf
+  #begun: Promise<void> | undefined
+  #aheadOfBegin = false
+  #last: Last = NONE
+  #refusal: { readonly error: unknown; readonly answer: unknown } | undefined
+  readonly #abandoned = Promise.withResolvers<never>()
+  readonly #names: PreparedNames
+  readonly #connection: object
+
+  constructor(connection: object, client: ClientOf, names: PreparedNames) {
+    this.#connection = connection
+    this.#client = client
+    this.#names = names
+    this.#abandoned.promise.catch(() => undefined)
+  }
+
+  get pipelines(): boolean {
+    return this.#client.pipelines
+  }
+
+  gather(): void {
+    const { stream, pipelines } = this.#client
+    if (!stream || !pipelines) return
+    stream.cork()
+    process.nextTick(() => {
+      stream.uncork()
+    })
+  }
+
+  get begun(): Promise<void> | undefined {
+    return this.#begun
+  }
+
+  beginAhead(): void {
+    this.#aheadOfBegin = this.pipelines
+  }
+
+  commitBehind(queries: readonly CompiledQuery[], failed: (error: unknown) => unknown): void {
+    this.#last = { queries, failed }
+  }
+
+  /** @returns a promise to be waited for; none when the holder sends on before BEGIN is answered. */
+  beginning(begun: Promise<void>): Promise<void> | undefined {
+    this.rolledBack = false
+    this.#refusal = undefined
+    this.#last = NONE
+    this.notBegun = undefined
+    const noted = begun.catch((error: unknown) => {
+      // It may have begun all the same, such as behind a time-out of the client.
+      this.tainted = true
+      this.notBegun = { error }
+      throw error
+    })
+    if (!this.#aheadOfBegin) {
+      this.#begun = undefined
+      return noted
+    }
+    this.#aheadOfBegin = false
+    this.#begun = noted
+    noted.catch(() => undefined)
+    return undefined
+  }
+
+  /** Sends what goes in front of COMMIT, and COMMIT. The first of them that fails is thrown. */
+  async committing(
+    send: (query: CompiledQuery) => Promise<unknown>,
+    commit: () => Promise<void>,
+  ): Promise<void> {
+    const { queries, failed } = this.#last
+    if (queries.length > 0) this.gather()
+    const sent = [...queries.map((query) => send(this.prepared(query))), commit()]
+    const answers = await this.unlessAbandoned(Promise.allSettled(sent))
+    const place = answers.findIndex((answer) => answer.status === 'rejected')
+    const first = answers[place]
+    if (first?.status !== 'rejected') return
+    const isOfCommit = place === queries.length
+    if (!isOfCommit) this.#names.isUnprepared(first.reason)
+    const error: unknown = isOfCommit ? first.reason : failed(first.reason)
+    const last = answers.at(-1)
+    this.#refusal = { error, answer: last?.status === 'rejected' ? last.reason : undefined }
+    throw error
+  }
+
+  isRefusalOfCommit(error: unknown): boolean {
+    // A COMMIT that ended the transaction by a rollback is its server's own word.
+    if (!this.#refusal || error !== this.#refusal.error) return false
+    const { answer } = this.#refusal
+    return isAbortedTransactionError(answer) || (this.rolledBack && isRefusalOfCommit(answer))
+  }
+
+  prepared<Row>(query: CompiledQuery<Row>): CompiledQuery<Row> {
+    return this.#names.prepared(query)
+  }
+
+  answeredBy(pid: string): void {
+    this.#names.answeredBy(this.#connection, pid)
+  }
+
+  isUnprepared(error: unknown): boolean {
+    return this.#names.isUnprepared(error)
+  }
+
+  abandon(reason: Error): void {
+    this.tainted = true
+    this.#abandoned.reject(reason)
+  }
+
+  unlessAbandoned<T>(promise: Promise<T>): Promise<T> {
+    return Promise.race([promise, this.#abandoned.promise])
+  }
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+
+import {
+  type CompiledQuery,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type RawBuilder,
+  sql,
+} from 'kysely'
+
+import type { DB as Tables } from '../../codegen/db.ts'
+
+/** Our tables, for building statements. */
+export type TableBuilder = Kysely<Tables>
+
+/** A statement that may be prepared under its name: another text has another name. */
+export interface NamedQuery<Row> extends CompiledQuery<Row> {
+  readonly name: string
+}
+
+/** Stands in a compiled statement for a value that each execution gives. */
+export type ValueOf<Given> = <Name extends keyof Given & string>(
+  name: Name,
+) => RawBuilder<Given[Name]>
+
+interface Compiled<Row> {
+  readonly query: CompiledQuery<Row>
+  /** The value for each parameter, in order. */
+  readonly names: readonly string[]
+  readonly name: string
+}
+
+/**
+ * A statement of ours that is compiled once for a schema, and executed with other values each time.
+ *
+ * @param build - is given our tables, and a function that makes the place of a value.
+ */
+export class Statement<Given extends object, Row> {
+  readonly #build: (
+    tables: TableBuilder,
+    value: ValueOf<Given>,
+    schema: string,
+  ) => CompiledQuery<Row>
+  readonly #compiled = new Map<string, Compiled<Row>>()
+
+  constructor(
+    build: (tables: TableBuilder, value: ValueOf<Given>, schema: string) => CompiledQuery<Row>,
+  ) {
+    this.#build = build
+  }
+
+  with(schema: string, given: Given): NamedQuery<Row> {
+    const { query, names, name } = this.#in(schema)
+    const parameters = names.map((of) => given[of as keyof Given])
+    return { ...query, parameters, name }
+  }
+
+  #in(schema: string): Compiled<Row> {
+    const known = this.#compiled.get(schema)
+    if (known) return known
+    const query = this.#build(tablesIn(schema), placeOf, schema)
+    const compiled = {
+      query,
+      names: query.parameters.map((place) => {
+        if (place instanceof Place) return place.name
+        throw new Error('a value was given to a statement that is compiled once')
+      }),
+      name: `oncely_${createHash('sha256').update(query.sql).digest('hex').slice(0, 24)}`,
+    }
+    this.#compiled.set(schema, compiled)
+    return compiled
+  }
+}
+
+class Place {
+  readonly name: string
+
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+function placeOf<Value>(name: string): RawBuilder<Value> {
+  return sql<Value>`${new Place(name)}`
+}
+
+class NoDriver extends DummyDriver {
+  override acquireConnection(): Promise<never> {
+    return Promise.reject(new Error('what builds statements executes none'))
+  }
+}
+
+const builders = new Map<string, TableBuilder>()
+
+/** Our tables in a schema, for building statements. It is connected to nothing. */
+export function tablesIn(schema: string): TableBuilder {
+  const known = builders.get(schema)
+  if (known) return known
+  const builder = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new NoDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  }).withSchema(schema)
+  builders.set(schema, builder)
+  return builder
+}
