@@ -7,6 +7,7 @@ import { createIdempotency } from 'oncely'
 import { beside } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
 import { gate } from '../support/gate.ts'
+import { hosts } from '../support/hosts.ts'
 import { nothing, notesHost, one, scope, writeNote } from '../support/notes-host.ts'
 
 const database = testDatabase()
@@ -104,7 +105,9 @@ describe('a signal', () => {
   })
 
   it('that comes while the response is stored lets nothing be committed', async () => {
-    const db = host.connect({ application_name: 'storing', max: 1 })
+    // Where COMMIT is not sent with it.
+    const manners = hosts.plain
+    const db = host.connect({ application_name: 'storing', max: 1, manners })
     const controller = new AbortController()
     const { watcher } = database
     await watcher.transaction().execute(async (trx) => {

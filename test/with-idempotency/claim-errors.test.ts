@@ -20,6 +20,7 @@ import {
   writeNote,
   written,
 } from '../support/notes-host.ts'
+import { hosts } from '../support/hosts.ts'
 import { claimedRow } from '../support/record-rows.ts'
 
 const database = testDatabase()
@@ -54,6 +55,7 @@ describe('what fails at the claim is thrown as it is and leaves nothing', () => 
     using hold = gate()
     // Only the claim looks for a deadlock soon, and it is the last one to begin to wait.
     const caller = host.connect({
+      manners: hosts.plain,
       options: '-c deadlock_timeout=10ms',
       log: async ({ query }) => {
         if (query.sql.startsWith('insert into "idem"."records"')) await hold.pass()

@@ -7,6 +7,7 @@ import { createIdempotency } from 'oncely'
 import { beside, stopsAt } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
 import { gate } from '../support/gate.ts'
+import { hosts } from '../support/hosts.ts'
 import { notesHost, one, other, scope } from '../support/notes-host.ts'
 
 const database = testDatabase()
@@ -16,9 +17,12 @@ const first = createIdempotency(host.connect())
 const isClaim = (text: string) => text.startsWith('insert into "idem"."records"')
 const isRead = (text: string) => /^select .* from "idem"\."records"/.test(text)
 
-/** Kysely waits for its logger, which makes it a place to stop a call behind one statement. */
+/**
+ * Kysely waits for its logger, which makes it a place to stop a call behind one statement, where
+ * statements do not travel together.
+ */
 function caller(log: LogConfig) {
-  return createIdempotency(host.connect({ log }))
+  return createIdempotency(host.connect({ log, manners: hosts.plain }))
 }
 
 async function purge(key: string): Promise<void> {
