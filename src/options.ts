@@ -72,6 +72,15 @@ export interface IdempotencyOptions {
    */
   readonly replayLock?: 'none' | 'share'
   /**
+   * Looks for the record by one plain select, in no transaction, before anything is claimed: for an
+   * operation most of whose calls are retries, such as under a retry storm on one key. A first call then
+   * waits for the server once more. Without effect where a replay locks its record, by `replayLock`,
+   * `authorize` or `replay`.
+   *
+   * @defaultValue `false`
+   */
+  readonly readFirst?: boolean
+  /**
    * How large a response may be, in bytes as it is stored, from 1 to 256 MiB. A larger one fails the
    * call with `response_too_large` before anything is committed.
    *
@@ -130,6 +139,7 @@ const defaults: ResolvedOptions = {
   idleInTransactionTimeoutMs: 60_000,
   resolveTimeoutMs: DEFAULT_RESOLVE_TIMEOUT_MS,
   replayLock: 'none',
+  readFirst: false,
   maxResponseBytes: 1_048_576,
   retry: { attempts: 1 },
 }
@@ -161,6 +171,7 @@ export function resolveOptions(
   if (!['none', 'share'].includes(options.replayLock)) {
     throw invalid(`replayLock must be 'none' or 'share'`)
   }
+  if (typeof options.readFirst !== 'boolean') throw invalid('readFirst must be true or false')
   checkWhole('maxResponseBytes', options.maxResponseBytes, 1, 268_435_456)
   checkNames(options.retry, ['attempts'])
   checkWhole('retry.attempts', options.retry.attempts, 1, 10)

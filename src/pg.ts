@@ -1,4 +1,4 @@
-export { oncelyDialect } from './postgres/oncely-dialect.ts'
+export { oncelyDialect, type OncelyDialectOptions } from './postgres/oncely-dialect.ts'
 export {
   guardPool,
   type GuardPoolOptions,

@@ -8,6 +8,7 @@ import { duplicateBehind } from './call/duplicate.ts'
 import type { BusinessFunction } from './call/execute.ts'
 import { join } from './call/join.ts'
 import { type Observed, observed } from './call/observe.ts'
+import { readFirst } from './call/read-first.ts'
 import { recover } from './call/recover.ts'
 import { replay } from './call/replay.ts'
 import { retried } from './call/retry.ts'
@@ -15,6 +16,7 @@ import { OncelyError } from './errors.ts'
 import { checkFingerprints, type Fingerprints } from './fingerprint/fingerprint.ts'
 import type { Operation } from './operation.ts'
 import type { Bound } from './postgres/bound.ts'
+import { lend } from './postgres/lent-transaction.ts'
 import { boundWaits } from './postgres/settings.ts'
 import { transact } from './postgres/transact.ts'
 import type { Claim } from './records/claim.ts'
@@ -71,6 +73,11 @@ async function run<DB>(
 ): Promise<AnyResult> {
   const { schema, resolveTimeoutMs: endTimeoutMs } = operation
   noted.transaction = undefined
+  const seen = operation.readFirst && (await readFirst(db, operation, claim, bound))
+  if (seen) {
+    noted.obtainedAt = performance.now()
+    return seen
+  }
   const fate = await transact(
     db,
     schema,
@@ -84,7 +91,8 @@ async function run<DB>(
       await boundWaits(own, operation)
       const record = await readRecord(own, claim, lockFor(operation))
       const outcome =
-        record && (await replay(trx, record, claim, claim.fingerprints, operation, bound))
+        record &&
+        (await replay(record, claim, claim.fingerprints, operation, (run) => lend(trx, run, bound)))
       return { end: 'rollback', outcome }
     })
     return read.outcome

@@ -64,6 +64,11 @@ const rules: Record<Exclude<keyof IdempotencyOptions, 'onOutcome'>, Rule> = {
     allowed: ['none', 'share'],
     refused: ['', 'SHARE', 'update', null, true, ['none'], {}],
   },
+  readFirst: {
+    byDefault: false,
+    allowed: [true, false],
+    refused: [null, 0, 1, '', 'true', [], {}],
+  },
   maxResponseBytes: {
     byDefault: 1_048_576,
     allowed: [1, 268_435_456],

@@ -155,6 +155,7 @@ export function vocabulary() {
     | 'idleInTransactionTimeoutMs'
     | 'resolveTimeoutMs'
     | 'replayLock'
+    | 'readFirst'
     | 'maxResponseBytes'
     | 'retry'
     | 'onOutcome'

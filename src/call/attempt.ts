@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely'
 import type { Operation } from '../operation.ts'
 import type { Bound } from '../postgres/bound.ts'
 import type { OwnTables } from '../postgres/enter.ts'
+import { lend } from '../postgres/lent-transaction.ts'
 import { boundsOf, restoreLockTimeout, type Waits } from '../postgres/settings.ts'
 import type { Ending } from '../postgres/ending.ts'
 import type { Claim } from '../records/claim.ts'
@@ -62,7 +63,9 @@ export async function attempt<DB>(
       const { authorize, replay: rebuild } = operation
       // Their statements are the host's, under the host's own bound.
       if (authorize || rebuild) await restoreLockTimeout(own)
-      const outcome = await replay(trx, record, claim, claim.fingerprints, operation, bound)
+      const outcome = await replay(record, claim, claim.fingerprints, operation, (run) =>
+        lend(trx, run, bound),
+      )
       // Nothing was written, and nothing is held that anybody waits for.
       return { end: 'rollback', outcome, isAnswer: lockFor(operation) === 'none' }
     }

@@ -7,6 +7,7 @@ import { type CallOptions, deadlineOf } from './deadline.ts'
 import { replay } from './replay.ts'
 import { checkFingerprints, type Fingerprints } from '../fingerprint/fingerprint.ts'
 import type { Operation } from '../operation.ts'
+import { lend } from '../postgres/lent-transaction.ts'
 import { boundsOf, boundWaits, restoreLockTimeout } from '../postgres/settings.ts'
 import { transact } from '../postgres/transact.ts'
 import { obtain } from '../records/obtain.ts'
@@ -45,7 +46,9 @@ export async function lookUp<DB>(
       switch (obtained.by) {
         case 'record': {
           if (operation.authorize || operation.replay) await restoreLockTimeout(own)
-          const outcome = await replay(trx, obtained.record, identity, accepted, operation, bound)
+          const outcome = await replay(obtained.record, identity, accepted, operation, (run) =>
+            lend(trx, run, bound),
+          )
           return { end: 'rollback', outcome }
         }
         case 'claim':

@@ -3,11 +3,12 @@ import type { Transaction } from 'kysely'
 import { type Fingerprint, matches } from '../fingerprint/fingerprint.ts'
 import { OncelyError } from '../errors.ts'
 import type { Operation, RecordView } from '../operation.ts'
-import type { Bound } from '../postgres/bound.ts'
-import { lend } from '../postgres/lent-transaction.ts'
 import type { RecordIdentity } from '../records/identity.ts'
 import type { StoredRecord } from '../records/read.ts'
 import type { Conflict, Denied, Expired, Rejected, Replayed } from '../result.ts'
+
+/** Runs a function of the host's in the transaction that has read the record. */
+type Lent<DB> = <Value>(run: (tx: Transaction<DB>) => Promise<Value> | Value) => Promise<Value>
 
 /**
  * What a later call gets of a committed record. The fingerprint comes first: to a caller who asks for
@@ -15,18 +16,17 @@ import type { Conflict, Denied, Expired, Rejected, Replayed } from '../result.ts
  * still something to see.
  */
 export async function replay<DB>(
-  trx: Transaction<DB>,
   record: StoredRecord,
   identity: RecordIdentity,
   accepted: readonly Fingerprint[],
   operation: Operation<DB>,
-  bound: Bound,
+  lent: Lent<DB>,
 ): Promise<Conflict | Denied | Expired | Rejected<unknown> | Replayed<unknown>> {
   if (!matches(record.fingerprint, accepted)) return { ok: false, kind: 'conflict' }
   const { authorize, replay: rebuild, codec } = operation
   const view = viewOf(record, identity)
   if (authorize) {
-    const allowed: unknown = await lend(trx, (tx) => authorize(tx, view), bound)
+    const allowed: unknown = await lent((tx) => authorize(tx, view))
     // Whatever is not a clear yes, such as a forgotten return, is a no.
     if (allowed !== true) return { ok: false, kind: 'denied' }
   }
@@ -38,7 +38,7 @@ export async function replay<DB>(
     return { ok: false, kind: 'rejected', refusal, replayed: true }
   }
   if (rebuild) {
-    const value = await lend(trx, (tx) => rebuild(tx, view), bound)
+    const value = await lent((tx) => rebuild(tx, view))
     return { ok: true, kind: 'replayed', value }
   }
   if (!record.responseStored) {

@@ -25,11 +25,9 @@ export interface ConnectionControl {
    * @param failed - what a failure of one of them is told as.
    */
   commitBehind(queries: readonly CompiledQuery[], failed: (error: unknown) => unknown): void
-  /** The statement as one that is prepared under its name, where that is safe. */
-  prepared<Row>(query: CompiledQuery<Row>): CompiledQuery<Row>
   /** To be told which server process has answered: it has the statements that were prepared on it. */
   answeredBy(pid: string): void
-  /** To be told when a statement failed. @returns whether it was prepared where it is not known. */
+  /** To be told when a statement with a name failed. @returns whether the name was what failed. */
   isUnprepared(error: unknown): boolean
   /**
    * Destroys the connection as soon as its holder lets it go, and makes the COMMIT or ROLLBACK that is

@@ -2,7 +2,10 @@ import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kys
 
 import { type ConnectionControl, controlOf } from './connection-control.ts'
 
-/** Thrown for a statement that was prepared on another server process than the one that has it. */
+/**
+ * Thrown for a statement whose name the server process does not know, or knows already, before anything
+ * of the host's has run.
+ */
 export class Unprepared extends Error {
   override readonly name = 'Unprepared'
 }
@@ -13,6 +16,7 @@ export class Unprepared extends Error {
  */
 export class HeldConnection {
   readonly control: ConnectionControl | undefined
+  #claimed = false
   readonly #connection: DatabaseConnection
 
   private constructor(connection: DatabaseConnection) {
@@ -31,7 +35,9 @@ export class HeldConnection {
     return this.control?.pipelines ?? false
   }
 
+  /** To be called when the key is claimed: from here on the host's statements may have run. */
   answeredBy(pid: string): void {
+    this.#claimed = true
     this.control?.answeredBy(pid)
   }
 
@@ -39,9 +45,8 @@ export class HeldConnection {
   async execute<Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
     const { control } = this
     if (!control) return this.#connection.executeQuery(query)
-    const sent = control.prepared(query)
     control.gather()
-    const answered = this.#connection.executeQuery<Row>(sent)
+    const answered = this.#connection.executeQuery<Row>(query)
     if (control.begun) {
       answered.catch(() => undefined)
       await control.begun
@@ -49,7 +54,8 @@ export class HeldConnection {
     try {
       return await answered
     } catch (error) {
-      if (sent !== query && control.isUnprepared(error))
+      const isUnprepared = 'name' in query && control.isUnprepared(error)
+      if (isUnprepared && !this.#claimed)
         throw new Unprepared('prepared elsewhere', { cause: error })
       throw error
     }

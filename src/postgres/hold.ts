@@ -88,7 +88,7 @@ export class Hold implements ConnectionControl {
   ): Promise<void> {
     const { queries, failed } = this.#last
     if (queries.length > 0) this.gather()
-    const sent = [...queries.map((query) => send(this.prepared(query))), commit()]
+    const sent = [...queries.map((query) => send(query)), commit()]
     const answers = await this.unlessAbandoned(Promise.allSettled(sent))
     const place = answers.findIndex((answer) => answer.status === 'rejected')
     const first = answers[place]
@@ -106,10 +106,6 @@ export class Hold implements ConnectionControl {
     if (!this.#refusal || error !== this.#refusal.error) return false
     const { answer } = this.#refusal
     return isAbortedTransactionError(answer) || (this.rolledBack && isRefusalOfCommit(answer))
-  }
-
-  prepared<Row>(query: CompiledQuery<Row>): CompiledQuery<Row> {
-    return this.#names.prepared(query)
   }
 
   answeredBy(pid: string): void {

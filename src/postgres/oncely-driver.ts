@@ -114,6 +114,7 @@ export class OncelyDriver implements Driver {
     const known = this.#clients.get(connection)
     if (known) return known
     const client = await clientOf(connection)
+    this.#names.prepareOn(connection)
     this.#clients.set(connection, client)
     return client
   }

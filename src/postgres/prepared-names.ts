@@ -1,40 +1,7 @@
-import type { CompiledQuery } from 'kysely'
+import type { CompiledQuery, DatabaseConnection } from 'kysely'
 
 import { SQLSTATE, sqlState } from './sqlstate.ts'
 import type { NamedQuery } from './statement.ts'
-
-/**
- * A statement for node-postgres to prepare under a name. Kysely passes the text of a statement on as it
- * is, and node-postgres takes an object with these two for it. To a logger it is a text like any other:
- * it has the methods of one. It is none, since node-postgres copies each property of it.
- */
-class PreparedText {
-  readonly text: string
-  readonly name: string
-
-  constructor(text: string, name: string) {
-    this.text = text
-    this.name = name
-  }
-
-  get length(): number {
-    return this.text.length
-  }
-
-  toString(): string {
-    return this.text
-  }
-
-  valueOf(): string {
-    return this.text
-  }
-
-  toJSON(): string {
-    return this.text
-  }
-}
-
-Object.setPrototypeOf(PreparedText.prototype, String.prototype)
 
 /**
  * Whether statements of ours are prepared under a name, which spares the server to parse and plan
@@ -50,11 +17,20 @@ export class PreparedNames {
     this.#on = on
   }
 
-  prepared<Row>(query: CompiledQuery<Row>): CompiledQuery<Row> {
+  /**
+   * Has a connection of node-postgres prepare what has a name. Kysely passes the text of a statement on
+   * as it is, and node-postgres takes an object of text and name for it. To be called before Kysely
+   * puts its logger around the connection: a logger is told of texts.
+   */
+  prepareOn(connection: DatabaseConnection): void {
+    const execute = connection.executeQuery.bind(connection)
+    connection.executeQuery = (query, options) => execute(this.#prepared(query), options)
+  }
+
+  #prepared(query: CompiledQuery): CompiledQuery {
     if (!this.#on || !isNamed(query)) return query
-    const { sql, name } = query
-    // Kysely's type knows texts alone.
-    return { ...query, sql: new PreparedText(sql, name) as unknown as string }
+    const { sql: text, name } = query
+    return { ...query, sql: { text, name } as unknown as string }
   }
 
   answeredBy(connection: object, pid: string): void {
@@ -63,7 +39,7 @@ export class PreparedNames {
     else if (before !== pid) this.#on = false
   }
 
-  /** To be asked of the error of a statement that was prepared. */
+  /** To be asked of the error of a statement that has a name. */
   isUnprepared(error: unknown): boolean {
     const state: unknown = sqlState(error)
     const unprepared =
@@ -73,6 +49,6 @@ export class PreparedNames {
   }
 }
 
-function isNamed<Row>(query: CompiledQuery<Row>): query is NamedQuery<Row> {
+function isNamed(query: CompiledQuery): query is NamedQuery<unknown> {
   return 'name' in query
 }

@@ -86,8 +86,8 @@ import { identityColumns,`,
       },
       {
         file: 'src/call/attempt.ts',
-        find: `replay(trx, record, claim, claim.fingerprints, operation, bound)`,
-        replace: `replay(trx, record, claim, !obtained.waited && claim.fingerprints, operation, bound)`,
+        find: `replay(record, claim, claim.fingerprints, operation,`,
+        replace: `replay(record, claim, !obtained.waited && claim.fingerprints, operation,`,
       },
       {
         file: 'src/call/replay.ts',

@@ -1,0 +1,95 @@
+import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict'
+import { describe, it } from 'node:test'
+
+import { type Dialect, type Kysely, sql } from 'kysely'
+import { createIdempotency } from 'oncely'
+import { oncelyDialect, type OncelyDialectOptions } from 'oncely/pg'
+
+import { testDatabase } from '../support/database.ts'
+import { notesHost, one, scope, writeNote, written } from '../support/notes-host.ts'
+
+const database = testDatabase()
+const host = notesHost(database)
+
+const connect = (options: OncelyDialectOptions = {}, pool: object = {}) =>
+  host.connect({
+    manners: { wrap: (dialect: Dialect) => oncelyDialect(dialect, options) },
+    ...pool,
+  })
+
+/** What is prepared under a name on the one connection of a pool. */
+async function preparedOn(db: Kysely<never>): Promise<string[]> {
+  const { rows } = await sql<{ name: string; text: string }>`
+    select name, statement as text from pg_prepared_statements order by statement`.execute(db)
+  return rows.map(({ name, text }) => `${name.slice(0, 7)} ${text.slice(0, 11)}`)
+}
+
+const all = ['oncely_ insert into', 'oncely_ select "fin', 'oncely_ with "store']
+
+/** A first call, and its replay. */
+async function callTwice(db: ReturnType<typeof connect>, key: string): Promise<void> {
+  const idempotency = createIdempotency(db)
+  strictEqual((await idempotency.withIdempotency(scope, key, one, writeNote)).kind, 'executed')
+  strictEqual((await idempotency.withIdempotency(scope, key, one, writeNote)).kind, 'replayed')
+  deepStrictEqual(await host.left(key), written)
+}
+
+for (const pipeline of [false, true]) {
+  describe(`prepared statements, ${pipeline ? 'pipelining' : 'a turn each'}`, () => {
+    it('are there once a connection, for the statements of a call, by default', async () => {
+      const db = connect({}, { max: 1, pipeline })
+      for (const key of ['a', 'b']) await callTwice(db, `${key} ${pipeline}`)
+      deepStrictEqual(await preparedOn(db as never), all)
+    })
+
+    it('are none with prepare: false', async () => {
+      const db = connect({ prepare: false }, { max: 1, pipeline })
+      await callTwice(db, `unprepared ${pipeline}`)
+      deepStrictEqual(await preparedOn(db as never), [])
+    })
+
+    it('are given up where they are gone from the session, before anything has happened', async () => {
+      const db = connect({}, { max: 1, pipeline })
+      await callTwice(db, `known ${pipeline}`)
+      await sql`discard all`.execute(db)
+      await callTwice(db, `gone ${pipeline}`)
+      deepStrictEqual(await preparedOn(db as never), [])
+    })
+
+    it('are given up where the session knows the name already, as behind a pooler', async () => {
+      const named = connect({}, { max: 1, pipeline })
+      await callTwice(named, `named ${pipeline}`)
+      const { rows } = await sql<{ name: string; statement: string }>`
+        select name, statement from pg_prepared_statements`.execute(named)
+      const db = connect({}, { max: 1, pipeline })
+      for (const { name, statement } of rows) {
+        await sql.raw(`prepare ${name} as ${statement}`).execute(db)
+      }
+      await callTwice(db, `known elsewhere ${pipeline}`)
+    })
+
+    it('that are lost while the function runs fail the call, and the next one goes on', async () => {
+      const db = connect({}, { max: 1, pipeline })
+      await callTwice(db, `warm ${pipeline}`)
+      const key = `lost inside ${pipeline}`
+      const call = createIdempotency(db).withIdempotency(scope, key, one, async (tx, context) => {
+        await sql`deallocate all`.execute(tx)
+        return writeNote(tx, context)
+      })
+      await rejects(call, { code: '26000' })
+      await callTwice(db, key)
+    })
+  })
+}
+
+describe('a prepared statement', () => {
+  it('is a text to whoever logs it', async () => {
+    const logged: string[] = []
+    const log = ({ query }: { readonly query: { readonly sql: string } }) => {
+      logged.push(`${typeof query.sql} ${query.sql.slice(0, 6)}`)
+    }
+    const db = host.connect({ manners: { wrap: oncelyDialect }, log: log as never })
+    await createIdempotency(db).withIdempotency(scope, 'logged', one, writeNote)
+    deepStrictEqual(logged.slice(1, 2), ['string insert'])
+  })
+})
