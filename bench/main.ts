@@ -1,0 +1,76 @@
+// `npm run bench`: what oncely costs, against budgets. See `--help`.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { textTable } from '../test/support/text-table.ts'
+import { judge } from './budgets.ts'
+import { prepareGround } from './ground.ts'
+import { parseOptions, usage, UsageError } from './options.ts'
+import { planOf } from './plan.ts'
+import { chartsOf } from './report/charts.ts'
+import { pageOf } from './report/page.ts'
+import { parseResults, type Results } from './report/results.ts'
+import { tablesOf } from './report/tables.ts'
+import { sections } from './sections/all.ts'
+import type { Figures } from './sections/section.ts'
+
+async function measure(quick: boolean, only: readonly string[]): Promise<Results> {
+  const { plan, chosen } = planOf(quick, only, sections)
+  if (chosen.length === 0) throw new UsageError(`nothing is named like ${only.join(', ')}`)
+  const begun = performance.now()
+  const ground = await prepareGround()
+  try {
+    const measured: Figures[] = []
+    for (const section of chosen) {
+      console.error(`${seconds(begun)} s: ${section.name}`)
+      measured.push(await section.run(ground, plan))
+    }
+    return {
+      format: 1,
+      measuredAt: new Date().toISOString(),
+      quick,
+      tookSeconds: seconds(begun),
+      machine: ground.machine,
+      network: ground.network,
+      comparisons: measured.flatMap(({ comparisons }) => comparisons ?? []),
+      tables: measured.flatMap(({ tables }) => tables ?? []),
+    }
+  } finally {
+    await ground.stop()
+  }
+}
+
+function seconds(begun: number): number {
+  return Math.round((performance.now() - begun) / 1_000)
+}
+
+function write(results: Results, folder: string): void {
+  mkdirSync(folder, { recursive: true })
+  const charts = chartsOf(results)
+  for (const { file, svg } of charts) writeFileSync(join(folder, file), svg)
+  writeFileSync(join(folder, 'README.md'), pageOf(results, charts))
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const { quick, only, json, from, charts, help } = parseOptions(args)
+  if (help) {
+    console.log(usage)
+    return 0
+  }
+  const results =
+    from === undefined ? await measure(quick, only) : parseResults(readFileSync(from, 'utf8'))
+  for (const { title, rows } of tablesOf(results)) console.log(`${title}\n${textTable(rows)}\n`)
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`)
+  if (charts !== undefined) write(results, charts)
+  const missed = judge(results.comparisons).filter(({ verdict }) => verdict === 'MISSED')
+  for (const { budget } of missed) console.error(`missed: ${budget.name}`)
+  return missed.length > 0 ? 1 : 0
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error
+  console.error(`${error.message}\n\n${usage}`)
+  process.exitCode = 2
+}

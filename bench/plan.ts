@@ -1,0 +1,38 @@
+import { budgets } from './budgets.ts'
+import type { Plan, Section } from './sections/section.ts'
+
+type Thoroughness = Omit<Plan, 'wants'>
+
+/** Under 90 seconds: what has a budget, and nothing else. */
+const quick: Thoroughness = {
+  quick: true,
+  budgeted: { rounds: 7, roundMs: 400 },
+  other: undefined,
+  many: 300_000,
+}
+
+const full: Thoroughness = {
+  quick: false,
+  budgeted: { rounds: 11, roundMs: 1_000 },
+  other: { rounds: 7, roundMs: 700 },
+  many: 5_000_000,
+}
+
+/**
+ * What to measure.
+ *
+ * @param only - parts of the names of budgets and sections; none for everything.
+ */
+export function planOf(
+  isQuick: boolean,
+  only: readonly string[],
+  sections: readonly Section[],
+): { readonly plan: Plan; readonly chosen: readonly Section[] } {
+  const isNamed = (name: string) => only.some((part) => name.includes(part))
+  const whole = sections.filter(({ name }) => only.length === 0 || isNamed(name))
+  const ids = budgets.filter(({ name }) => isNamed(name)).map(({ comparison }) => comparison)
+  const isOf = (id: string, of: readonly Section[]) => of.some((one) => id.startsWith(one.id))
+  const wants = (id: string) => isOf(id, whole) || ids.includes(id)
+  const chosen = sections.filter((one) => whole.includes(one) || ids.some((id) => isOf(id, [one])))
+  return { plan: { ...(isQuick ? quick : full), wants }, chosen }
+}

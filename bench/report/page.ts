@@ -1,0 +1,31 @@
+import type { Table } from '../sections/section.ts'
+import type { Chart } from './charts.ts'
+import type { Results } from './results.ts'
+import { tablesOf } from './tables.ts'
+
+/** The page beside the charts: every number that is told anywhere else stands here. */
+export function pageOf(results: Results, charts: readonly Chart[]): string {
+  const { measuredAt, quick, tookSeconds } = results
+  const kind = quick ? 'a quick run, which leaves out what has no budget' : 'a full run'
+  const lines = [
+    '# Results of the benchmark',
+    '',
+    `Measured on ${measuredAt.slice(0, 10)} by \`npm run bench\`, ${kind} of ${Math.round(tookSeconds / 60)} minutes.`,
+    'This page and the charts are drawn from [results.json](results.json) by',
+    '`npm run bench -- --from bench/results/results.json --charts bench/results`.',
+    '',
+    'All contestants of a table were measured in turns, in alternating rounds. A ratio is the median of',
+    'those of the single rounds, with the smallest and the largest. What each contestant does is in',
+    '[bench/variants](../variants).',
+    '',
+    ...charts.flatMap(({ file, title }) => [`![${title}](${file})`, '']),
+    ...tablesOf(results).flatMap(markdownOf),
+  ]
+  return lines.join('\n')
+}
+
+function markdownOf({ title, rows: [head = [], ...rows] }: Table): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const rule = head.map((_, at) => (at === 0 ? '---' : '---:'))
+  return [`## ${title}`, '', line(head), line(rule), ...rows.map(line), '']
+}

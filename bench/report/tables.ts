@@ -1,0 +1,65 @@
+import { type Judged, judge } from '../budgets.ts'
+import { type Comparison, type Figure, figures, ratioIn } from '../measure/rounds.ts'
+import { median, type Ratio } from '../measure/statistics.ts'
+import type { Table } from '../sections/section.ts'
+import type { Results } from './results.ts'
+
+/** Everything a run has to say, as tables whose first row is the head. */
+export function tablesOf(results: Results): Table[] {
+  const { machine, network, comparisons, tables } = results
+  return [
+    { title: 'Machine', rows: [['', ''], ...Object.entries(machine), networkRow(network)] },
+    ...comparisons.map(comparisonTable),
+    ...tables,
+    { title: 'Budgets', rows: budgetRows(judge(comparisons), results) },
+  ]
+}
+
+function networkRow({ wantedMs, directMs, delayedMs }: Results['network']): string[] {
+  const ms = (value: number) => `${value.toFixed(2)} ms`
+  const added = delayedMs - directMs
+  return [
+    `network of ${wantedMs} ms`,
+    `a round trip of ${ms(delayedMs)} instead of ${ms(directMs)}: ${ms(added)} more`,
+  ]
+}
+
+function comparisonTable(comparison: Comparison): Table {
+  const base = comparison.measured[0]?.name ?? ''
+  const head = ['', 'per second', `÷ ${base}`, 'p50 ms', `÷ ${base}`, 'p99 ms']
+  const rows = comparison.measured.map(({ name }) => {
+    const of = (figure: Figure) => median(figures(comparison, name, figure))
+    return [
+      name,
+      Math.round(of('perSecond')).toLocaleString('en-US'),
+      ratioText(ratioIn(comparison, 'perSecond', name, base)),
+      of('p50Ms').toFixed(2),
+      ratioText(ratioIn(comparison, 'p50Ms', name, base)),
+      of('p99Ms').toFixed(2),
+    ]
+  })
+  const rounds = comparison.measured[0]?.rounds.length ?? 0
+  return { title: `${comparison.title}; medians of ${rounds} rounds`, rows: [head, ...rows] }
+}
+
+function budgetRows(judged: readonly Judged[], { comparisons }: Results): string[][] {
+  const rows = judged.map(({ budget, ratio, verdict }) => {
+    const sign = budget.direction === 'at least' ? '≥' : '≤'
+    const found = comparisons.find(({ id }) => id === budget.comparison)
+    const bounds = [budget.must, budget.aim].map((bound) => `${sign} ${bound}`)
+    return [
+      budget.name,
+      ratioText(ratio),
+      ...bounds,
+      verdict,
+      found ? `${found.connections}, ${found.networkMs} ms` : '',
+    ]
+  })
+  return [['', 'ratio (min–max)', 'must', 'aim', '', 'connections, network'], ...rows]
+}
+
+function ratioText(ratio: Ratio | undefined): string {
+  if (!ratio) return '–'
+  const [middle, min, max] = [ratio.median, ratio.min, ratio.max].map((value) => value.toFixed(2))
+  return `${middle} (${min}–${max})`
+}

@@ -1,0 +1,26 @@
+import { newIntent } from '../intent.ts'
+import { contestant, isCell, overMatrix } from './matrix.ts'
+import type { Section } from './section.ts'
+
+/** New keys: claim, business, event, response. */
+export const firstExecutions: Section = {
+  name: 'first executions',
+  id: 'first',
+  async run(ground, plan) {
+    const comparisons = await overMatrix(
+      ground,
+      plan,
+      'first',
+      'First executions',
+      (cell) => isCell(cell, '16-0') || isCell(cell, '1-1'),
+      (host, cell) => {
+        const names = ['oncely', 'bare', 'naive', 'three commits', 'by hand']
+        // With one turn less, the bound that no protocol can beat.
+        if (cell.networkMs > 0) names.push('bare without event')
+        if (!plan.quick) names.push('oncely, readFirst')
+        return names.flatMap((name) => contestant(host, name, newIntent, 'executed'))
+      },
+    )
+    return { comparisons }
+  },
+}

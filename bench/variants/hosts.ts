@@ -1,0 +1,45 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import { Pool } from 'pg'
+
+import { oncelyDialect } from '../../src/pg.ts'
+import type { Tables } from '../business.ts'
+import type { Variant } from '../intent.ts'
+import { bare, bareWithoutEvent } from './bare.ts'
+import { byHand } from './by-hand.ts'
+import { naive } from './naive.ts'
+import { hasWay, oncely } from './oncely.ts'
+import { threeCommits } from './three-commits.ts'
+
+/** The variants on one database. Three pools of as many connections, of which one at a time works. */
+export interface Host {
+  /** A Kysely as most services have it. */
+  readonly plain: Kysely<Tables>
+  readonly variants: Readonly<Record<string, Variant>>
+  close(): Promise<void>
+}
+
+export function openHost(url: string, max: number): Host {
+  const shared = { connectionString: url, max, idleTimeoutMillis: 0 }
+  // Ours and the one by hand have the pipelining client that they are made for. The others wait for
+  // each answer before they send the next statement, so that it would change nothing for them.
+  const pool = new Pool({ ...shared, pipeline: true })
+  const ours = new Kysely<Tables>({ dialect: oncelyDialect(new PostgresDialect({ pool })) })
+  const raw = new Pool({ ...shared, pipeline: true })
+  const plain = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new Pool(shared) }) })
+  return {
+    plain,
+    variants: {
+      oncely: oncely(ours),
+      ...(hasWay(ours, 'readFirst') && { 'oncely, readFirst': oncely(ours, 'readFirst') }),
+      'oncely, share lock': oncely(ours, 'share'),
+      bare: bare(plain),
+      'bare without event': bareWithoutEvent(plain),
+      naive: naive(plain),
+      'three commits': threeCommits(plain),
+      'by hand': byHand(raw),
+    },
+    async close() {
+      await Promise.all([ours.destroy(), plain.destroy(), raw.end()])
+    },
+  }
+}
