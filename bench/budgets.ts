@@ -54,13 +54,13 @@ export const budgets: readonly Budget[] = [
     over: 'oncely, readFirst',
   },
   {
-    name: 'first executions, many records ÷ few',
+    name: 'first executions, 5 million records ÷ 10 thousand',
     ...records,
     over: 'first execution, many',
     under: 'first execution, few',
   },
   {
-    name: 'replays, many records ÷ few',
+    name: 'replays, 5 million records ÷ 10 thousand',
     ...records,
     over: 'replay, many',
     under: 'replay, few',

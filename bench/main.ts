@@ -2,6 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { format, resolveConfig } from 'prettier'
+
 import { textTable } from '../test/support/text-table.ts'
 import { judge } from './budgets.ts'
 import { prepareGround } from './ground.ts'
@@ -10,7 +12,7 @@ import { planOf } from './plan.ts'
 import { chartsOf } from './report/charts.ts'
 import { pageOf } from './report/page.ts'
 import { parseResults, type Results } from './report/results.ts'
-import { tablesOf } from './report/tables.ts'
+import { budgetTable, figureTables, machineTable } from './report/tables.ts'
 import { sections } from './sections/all.ts'
 import type { Figures } from './sections/section.ts'
 
@@ -44,11 +46,16 @@ function seconds(begun: number): number {
   return Math.round((performance.now() - begun) / 1_000)
 }
 
-function write(results: Results, folder: string): void {
+async function draw(results: Results, folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
   const charts = chartsOf(results)
   for (const { file, svg } of charts) writeFileSync(join(folder, file), svg)
-  writeFileSync(join(folder, 'README.md'), pageOf(results, charts))
+  await write(join(folder, 'README.md'), pageOf(results, charts))
+}
+
+/** As everything in the repository is formatted. */
+async function write(filepath: string, text: string): Promise<void> {
+  writeFileSync(filepath, await format(text, { ...(await resolveConfig(filepath)), filepath }))
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -59,9 +66,10 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const results =
     from === undefined ? await measure(quick, only) : parseResults(readFileSync(from, 'utf8'))
-  for (const { title, rows } of tablesOf(results)) console.log(`${title}\n${textTable(rows)}\n`)
-  if (json !== undefined) writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`)
-  if (charts !== undefined) write(results, charts)
+  const tables = [machineTable(results), ...figureTables(results), budgetTable(results)]
+  for (const { title, rows } of tables) console.log(`${title}\n${textTable(rows)}\n`)
+  if (json !== undefined) await write(json, JSON.stringify(results))
+  if (charts !== undefined) await draw(results, charts)
   const missed = judge(results.comparisons).filter(({ verdict }) => verdict === 'MISSED')
   for (const { budget } of missed) console.error(`missed: ${budget.name}`)
   return missed.length > 0 ? 1 : 0

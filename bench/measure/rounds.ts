@@ -75,10 +75,11 @@ async function runRound(
   const seconds = (performance.now() - begun) / 1_000
   stop.abort()
   await besides
+  const rounded = (value: number) => Number(value.toFixed(3))
   return {
-    perSecond: times.length / seconds,
-    p50Ms: median(times),
-    p99Ms: percentile(times, 0.99),
+    perSecond: rounded(times.length / seconds),
+    p50Ms: rounded(median(times)),
+    p99Ms: rounded(percentile(times, 0.99)),
   }
 }
 

@@ -1,16 +1,18 @@
 import type { Table } from '../sections/section.ts'
 import type { Chart } from './charts.ts'
 import type { Results } from './results.ts'
-import { tablesOf } from './tables.ts'
+import { budgetTable, figureTables, machineTable } from './tables.ts'
 
 /** The page beside the charts: every number that is told anywhere else stands here. */
 export function pageOf(results: Results, charts: readonly Chart[]): string {
   const { measuredAt, quick, tookSeconds } = results
   const kind = quick ? 'a quick run, which leaves out what has no budget' : 'a full run'
+  const took =
+    tookSeconds < 120 ? `${tookSeconds} seconds` : `${Math.round(tookSeconds / 60)} minutes`
   const lines = [
     '# Results of the benchmark',
     '',
-    `Measured on ${measuredAt.slice(0, 10)} by \`npm run bench\`, ${kind} of ${Math.round(tookSeconds / 60)} minutes.`,
+    `Measured on ${measuredAt.slice(0, 10)} by \`npm run bench\`, ${kind}, in ${took}.`,
     'This page and the charts are drawn from [results.json](results.json) by',
     '`npm run bench -- --from bench/results/results.json --charts bench/results`.',
     '',
@@ -18,8 +20,10 @@ export function pageOf(results: Results, charts: readonly Chart[]): string {
     'those of the single rounds, with the smallest and the largest. What each contestant does is in',
     '[bench/variants](../variants).',
     '',
+    ...markdownOf(budgetTable(results)),
     ...charts.flatMap(({ file, title }) => [`![${title}](${file})`, '']),
-    ...tablesOf(results).flatMap(markdownOf),
+    ...figureTables(results).flatMap(markdownOf),
+    ...markdownOf(machineTable(results)),
   ]
   return lines.join('\n')
 }

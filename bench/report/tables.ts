@@ -4,15 +4,18 @@ import { median, type Ratio } from '../measure/statistics.ts'
 import type { Table } from '../sections/section.ts'
 import type { Results } from './results.ts'
 
-/** Everything a run has to say, as tables whose first row is the head. */
-export function tablesOf(results: Results): Table[] {
-  const { machine, network, comparisons, tables } = results
-  return [
-    { title: 'Machine', rows: [['', ''], ...Object.entries(machine), networkRow(network)] },
-    ...comparisons.map(comparisonTable),
-    ...tables,
-    { title: 'Budgets', rows: budgetRows(judge(comparisons), results) },
-  ]
+// Tables of what a run has to say; the first row is the head.
+
+export function machineTable({ machine, network }: Results): Table {
+  return { title: 'Machine', rows: [['', ''], ...Object.entries(machine), networkRow(network)] }
+}
+
+export function figureTables({ comparisons, tables }: Results): Table[] {
+  return [...comparisons.map(comparisonTable), ...tables]
+}
+
+export function budgetTable(results: Results): Table {
+  return { title: 'Budgets', rows: budgetRows(judge(results.comparisons), results) }
 }
 
 function networkRow({ wantedMs, directMs, delayedMs }: Results['network']): string[] {
@@ -42,13 +45,14 @@ function comparisonTable(comparison: Comparison): Table {
   return { title: `${comparison.title}; medians of ${rounds} rounds`, rows: [head, ...rows] }
 }
 
-function budgetRows(judged: readonly Judged[], { comparisons }: Results): string[][] {
+function budgetRows(judged: readonly Judged[], { comparisons, quick }: Results): string[][] {
   const rows = judged.map(({ budget, ratio, verdict }) => {
     const sign = budget.direction === 'at least' ? '≥' : '≤'
     const found = comparisons.find(({ id }) => id === budget.comparison)
     const bounds = [budget.must, budget.aim].map((bound) => `${sign} ${bound}`)
+    const isFewer = budget.comparison === 'records' && quick
     return [
-      budget.name,
+      isFewer ? `${budget.name}; here fewer, see above` : budget.name,
       ratioText(ratio),
       ...bounds,
       verdict,

@@ -36,8 +36,9 @@ export const manyRecords: Section = {
         ]
       })
       const measured = await alternate(contestants, CELL.connections, plan.budgeted)
+      const instead = plan.quick ? '; 5 million in the full run' : ''
       const many = plan.many.toLocaleString('en-US')
-      const title = `10,000 records (few) and ${many} (many), ${where(CELL)}`
+      const title = `10,000 records (few) and ${many} (many${instead}), ${where(CELL)}`
       return { comparisons: [{ id: 'records', title, ...CELL, measured }] }
     } finally {
       for (const { host } of opened) await host.close()

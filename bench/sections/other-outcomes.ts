@@ -40,7 +40,9 @@ function storm(host: Host, name: string): Contestant[] {
   const call = async () => {
     const intent = newIntent()
     // A naive one that waits for its lock too long fails; it has its answer all the same.
-    await Promise.allSettled(Array.from({ length: CALLERS }, () => variant(intent)))
+    const ends = await Promise.allSettled(Array.from({ length: CALLERS }, () => variant(intent)))
+    const executed = ends.filter((end) => end.status === 'fulfilled' && end.value === 'executed')
+    if (executed.length !== 1) throw new Error(`${name}: executed ${executed.length} times`)
   }
   return [{ name, call }]
 }

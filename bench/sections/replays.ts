@@ -15,8 +15,8 @@ export const replays: Section = {
       'Replays',
       (cell) => isCell(cell, '16-0'),
       (host) => {
-        const names = ['oncely', 'oncely, readFirst', 'oncely, share lock']
-        names.push('naive', 'three commits', 'by hand')
+        const names = ['oncely', 'oncely, readFirst']
+        if (!plan.quick) names.push('oncely, share lock', 'naive', 'three commits', 'by hand')
         const replay = () => loadedIntent(LIVE)
         return [
           ...contestant(host, 'oncely', newIntent, 'executed', 'first execution'),

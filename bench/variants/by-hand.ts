@@ -46,9 +46,12 @@ export function byHand(pool: Pool): Variant {
       if (error instanceof DatabaseError && error.code === '55P03') return 'in_progress'
       throw error
     } finally {
-      void ended.finally(() => {
-        client.release()
-      })
+      const release = (error?: Error) => {
+        client.release(error)
+      }
+      ended.then(() => {
+        release()
+      }, release)
     }
   }
 }
