@@ -8,7 +8,7 @@ const quick: Thoroughness = {
   quick: true,
   budgeted: { rounds: 7, roundMs: 400 },
   other: undefined,
-  many: 300_000,
+  many: 200_000,
 }
 
 const full: Thoroughness = {

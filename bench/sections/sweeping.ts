@@ -8,8 +8,8 @@ import { contestant, where } from './matrix.ts'
 import type { Section } from './section.ts'
 
 const CELL = { connections: 16, networkMs: 0 }
-/** More than are swept in a round. */
-const DUE = 50_000
+/** More than a sweeper gets done. */
+const DUE_PER_MS = 25
 
 /** Replays, with and without a sweeper at full speed beside them. */
 export const sweeping: Section = {
@@ -23,11 +23,14 @@ export const sweeping: Section = {
       let loaded = 0
       let left = 0
       let swept = 0
+      // A 99th percentile needs more calls than a median.
+      const pace = { ...plan.budgeted, roundMs: 2 * plan.budgeted.roundMs }
+      const due = pace.roundMs * DUE_PER_MS
       const refill = async () => {
-        if (left >= DUE) return
-        await loadRecords(db, { prefix: 'past', count: 2 * DUE }, loaded)
-        loaded += 2 * DUE
-        left += 2 * DUE
+        if (left >= due) return
+        await loadRecords(db, { prefix: 'past', count: 3 * due }, loaded)
+        loaded += 3 * due
+        left += 3 * due
       }
       const sweep = async (signal: AbortSignal) => {
         while (!signal.aborted) {
@@ -47,8 +50,6 @@ export const sweeping: Section = {
           ...replay('without sweeping').map((one) => ({ ...one, before: refill })),
           ...replay('while sweeping').map((one) => ({ ...one, before: refill, beside: sweep })),
         ]
-        // A 99th percentile needs more calls than a median.
-        const pace = { ...plan.budgeted, roundMs: 2 * plan.budgeted.roundMs }
         const measured = await alternate(contestants, CELL.connections, pace)
         const title = `Replays and sweeping (${swept.toLocaleString('en-US')} swept), ${where(CELL)}`
         return { comparisons: [{ id: 'sweeping', title, ...CELL, measured }] }
