@@ -67,7 +67,7 @@ function together<Results extends readonly unknown[]>(
   const { stream } = client.connection
   stream.cork()
   try {
-    return Promise.all(send()) as unknown as Promise<Results>
+    return Promise.all(send())
   } finally {
     stream.uncork()
   }
