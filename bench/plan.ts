@@ -6,9 +6,9 @@ type Thoroughness = Omit<Plan, 'wants'>
 /** Under 90 seconds: what has a budget, and nothing else. */
 const quick: Thoroughness = {
   quick: true,
-  budgeted: { rounds: 7, roundMs: 400 },
+  budgeted: { rounds: 7, roundMs: 350 },
   other: undefined,
-  many: 200_000,
+  many: 100_000,
 }
 
 const full: Thoroughness = {
