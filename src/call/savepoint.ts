@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 
 import { type CompiledQuery, CompiledQuery as Query } from 'kysely'
 
@@ -7,7 +7,7 @@ import type { OwnTables } from '../postgres/enter.ts'
 /** A savepoint by a name that nobody can use for one of their own, which would hide it. */
 export class Savepoint {
   readonly #own: OwnTables
-  readonly #name = `oncely_${randomBytes(8).toString('hex')}`
+  readonly #name = `oncely_${randomUUID().replaceAll('-', '')}`
 
   constructor(own: OwnTables) {
     this.#own = own

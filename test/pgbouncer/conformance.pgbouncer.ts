@@ -15,7 +15,7 @@ describe('through PgBouncer', { timeout: 60_000 }, () => {
   /** One whose server connections are lost at COMMIT. */
   const losing = pgBouncer(proxy.url, { poolSize: 2 })
 
-  for (const name of ['plain', 'oncelyDialect'] as const) {
+  for (const name of ['plain', 'oncelyDialect', 'pipelining'] as const) {
     conformance({
       name: `pg through PgBouncer, ${name}`,
       schema: 'idem',

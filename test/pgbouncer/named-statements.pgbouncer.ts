@@ -1,15 +1,19 @@
-import { notStrictEqual, strictEqual } from 'node:assert/strict'
+import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
+import { createIdempotency } from 'oncely'
 import type { Pool } from 'pg'
 
 import { failureOf } from '../support/calls.ts'
 import { testDatabase } from '../support/database.ts'
+import { hosts } from '../support/hosts.ts'
+import { notesHost, one, scope, writeNote, written } from '../support/notes-host.ts'
 import { pgBouncer } from '../support/pgbouncer.ts'
 import { cannotTrackStatements } from '../support/pgbouncer-server.ts'
-import { openBackends } from './clients.ts'
+import { openBackends, through } from './clients.ts'
 
 const database = testDatabase()
+const host = notesHost(database)
 const single = pgBouncer(database.url, { poolSize: 1 })
 const double = pgBouncer(database.url, { poolSize: 2 })
 
@@ -22,7 +26,7 @@ async function backendBy(pool: Pool): Promise<number | undefined> {
 
 const codeOf = async (call: Promise<unknown>) => ((await failureOf(call)) as { code: string }).code
 
-// What the other files of this folder would see if the library named its statements.
+// What the library would see if it did not give its names up.
 describe('a named statement through transaction mode', { timeout: 60_000 }, () => {
   it('C13: is missing (26000) as soon as the client comes to another backend', async () => {
     await openBackends(double, database, 2)
@@ -37,6 +41,35 @@ describe('a named statement through transaction mode', { timeout: 60_000 }, () =
     await backendBy(one)
     strictEqual(await codeOf(backendBy(two)), '42P05')
   })
+})
+
+describe('the names of the library through transaction mode', { timeout: 60_000 }, () => {
+  for (const name of ['oncelyDialect', 'pipelining'] as const) {
+    it(`C13: are given up before anything has happened: no call fails, none runs twice, ${name}`, async () => {
+      await openBackends(double, database, 2)
+      let runs = 0
+      const keys: string[] = []
+      // Each of these begins by preparing, on server connections that know some of it already.
+      for (let client = 0; client < 15; client += 1) {
+        const db = through(double, host, { manners: hosts[name], max: 4 })
+        const idempotency = createIdempotency(db)
+        const calls = Array.from({ length: 8 }, async (_, call) => {
+          const key = `${name} ${client} ${call}`
+          keys.push(key)
+          const fn: typeof writeNote = (tx, context) => {
+            runs += 1
+            return writeNote(tx, context)
+          }
+          const first = await idempotency.withIdempotency(scope, key, one, fn)
+          const second = await idempotency.withIdempotency(scope, key, one, fn)
+          return `${first.kind} ${second.kind}`
+        })
+        deepStrictEqual(new Set(await Promise.all(calls)), new Set(['executed replayed']))
+      }
+      strictEqual(runs, keys.length)
+      for (const key of keys) deepStrictEqual(await host.left(key), written)
+    })
+  }
 })
 
 const skip = cannotTrackStatements()
