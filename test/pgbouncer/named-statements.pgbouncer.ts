@@ -16,6 +16,8 @@ const database = testDatabase()
 const host = notesHost(database)
 const single = pgBouncer(database.url, { poolSize: 1 })
 const double = pgBouncer(database.url, { poolSize: 2 })
+/** On whose server connections nothing is prepared yet. */
+const fresh = pgBouncer(database.url, { poolSize: 2 })
 
 const named = { name: 'a name', text: 'select pg_backend_pid() as pid' }
 
@@ -71,6 +73,46 @@ describe('the names of the library through transaction mode', { timeout: 60_000 
     })
   }
 })
+
+/** Runs something while of two server connections only this one, or the other, can be had. */
+async function onBackend(which: 0 | 1, pids: readonly number[], run: () => Promise<unknown>) {
+  const pool = database.pool({ connectionString: fresh.url(), max: 2 })
+  const clients = await Promise.all([pool.connect(), pool.connect()])
+  const found = new Map<number | undefined, (typeof clients)[number]>()
+  await Promise.all(clients.map((client) => client.query('begin')))
+  for (const client of clients) {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    found.set(rows[0]?.pid, client)
+  }
+  await found.get(pids[which])?.query('commit')
+  try {
+    await run()
+  } finally {
+    await found.get(pids[1 - which])?.query('commit')
+    for (const client of clients) client.release()
+  }
+}
+
+describe(
+  'a claim whose name another client has prepared where it comes to',
+  { timeout: 60_000 },
+  () => {
+    it('C13: is known, and the response is stored by no name, which is not', async () => {
+      const pids = await openBackends(fresh, database, 2)
+      const connect = () => through(fresh, host, { manners: hosts.oncelyDialect, max: 1 })
+      const [one_, two] = [createIdempotency(connect()), createIdempotency(connect())]
+      const call = async (by: typeof two, key: string, kind: string) => {
+        strictEqual((await by.withIdempotency(scope, key, one, writeNote)).kind, kind)
+      }
+      await createIdempotency(host.connect()).withIdempotency(scope, 'there', one, writeNote)
+      // Prepares a claim and no store.
+      await onBackend(1, pids, () => call(two, 'there', 'replayed'))
+      await onBackend(0, pids, () => call(one_, 'on the one', 'executed'))
+      await onBackend(1, pids, () => call(one_, 'on the other', 'executed'))
+      deepStrictEqual(await host.left('on the other'), written)
+    })
+  },
+)
 
 const skip = cannotTrackStatements()
 const tracking = skip
