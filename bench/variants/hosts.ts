@@ -7,7 +7,7 @@ import type { Variant } from '../intent.ts'
 import { bare, bareWithoutEvent } from './bare.ts'
 import { byHand } from './by-hand.ts'
 import { naive } from './naive.ts'
-import { hasWay, oncely } from './oncely.ts'
+import { oncely } from './oncely.ts'
 import { threeCommits } from './three-commits.ts'
 
 /** The variants on one database. Three pools of as many connections, of which one at a time works. */
@@ -30,7 +30,7 @@ export function openHost(url: string, max: number): Host {
     plain,
     variants: {
       oncely: oncely(ours),
-      ...(hasWay(ours, 'readFirst') && { 'oncely, readFirst': oncely(ours, 'readFirst') }),
+      'oncely, readFirst': oncely(ours, 'readFirst'),
       'oncely, share lock': oncely(ours, 'share'),
       bare: bare(plain),
       'bare without event': bareWithoutEvent(plain),

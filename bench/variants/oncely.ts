@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-import { createIdempotency, type Idempotency } from '../../src/index.ts'
+import { createIdempotency } from '../../src/index.ts'
 import { eventOf, placeOrder, type Tables } from '../business.ts'
 import type { Variant } from '../intent.ts'
 
@@ -10,13 +10,10 @@ const ways = {
   share: { schema: 'idem', replayLock: 'share' },
 } as const
 
-export type Way = keyof typeof ways
+type Way = keyof typeof ways
 
 export function oncely(db: Kysely<Tables>, way: Way = 'claim'): Variant {
-  return variantOf(createIdempotency(db, ways[way]))
-}
-
-function variantOf(idempotency: Idempotency<Tables>): Variant {
+  const idempotency = createIdempotency(db, ways[way])
   return async ({ scope, key, print }) => {
     const result = await idempotency.withIdempotency(scope, key, print, async (tx, { emit }) => {
       const order = await placeOrder(tx, scope.tenant)
@@ -24,15 +21,5 @@ function variantOf(idempotency: Idempotency<Tables>): Variant {
       return order
     })
     return result.kind
-  }
-}
-
-/** Whether this version has the option. */
-export function hasWay(db: Kysely<Tables>, way: Way): boolean {
-  try {
-    createIdempotency(db, ways[way])
-    return true
-  } catch {
-    return false
   }
 }
