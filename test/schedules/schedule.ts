@@ -6,7 +6,7 @@ import { sightOf, type Scenario } from './scenario.ts'
 import type { Trace } from './trace.ts'
 import type { SeenRecord } from './watcher.ts'
 
-/** From before a player's first step to behind its last, as indices of the looks. */
+/** From before a player's first step to behind the one that it was told at, as indices of the looks. */
 export interface Span {
   readonly from: number
   readonly to: number
@@ -34,6 +34,8 @@ export interface Course {
 interface Playing {
   readonly player: Player
   readonly told: Promise<Told>
+  /** It may have statements left, as behind a replay whose rollback is not waited for. */
+  isTold?: true
   from?: number
   to?: number
 }
@@ -61,10 +63,14 @@ export async function runSchedule(
   const playing = playersOf(scenario, flow).map((player): Playing => {
     const { stepper } = player.seat
     stepper.begin({ everyStatement, trace })
-    const told = player.play(key).finally(() => {
+    const told = player.play(key)
+    const one: Playing = { player, told }
+    void told.then(async () => {
+      one.isTold = true
+      await player.seat.untilBack()
       stepper.end()
     })
-    return { player, told }
+    return one
   })
   const players = playing.map(({ player }) => player)
   const controller = new Controller(players, moves, watcher)
@@ -83,6 +89,8 @@ export async function runSchedule(
     const hasEnded = players.some(({ seat }) => seat.stepper.hasEndedOne)
     looks.push(hasEnded ? await look() : looks.at(-1))
     holders.push(players.filter(({ seat }) => seat.stepper.holdsRecord).map(({ name }) => name))
+    // What an answer has led to has happened then, and nothing else could before the next step.
+    await new Promise(setImmediate)
     noteSpans(playing, stepper.name, trace.step)
   }
   if (controller.blocked().length > 0) throw new Error('everybody waits for somebody else')
@@ -100,7 +108,7 @@ function chosen(of: readonly string[], before: Choice | undefined): Choice {
 function noteSpans(playing: readonly Playing[], mover: string, step: number): void {
   for (const one of playing) {
     if (one.player.name === mover) one.from ??= step - 1
-    if (one.player.seat.stepper.place === 'ended') one.to ??= step
+    if (one.isTold) one.to ??= step
   }
 }
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+
 import { Kysely, PostgresDialect } from 'kysely'
 import { oncelyDialect } from 'oncely/pg'
 import { Client, Pool } from 'pg'
@@ -18,6 +20,8 @@ export interface Seat {
   readonly pid: number
   /** Whether its connection is back in the pool, and still the same one. */
   atRest(): boolean
+  /** Waits for its connection, or not for ever: behind a replay the rollback is not waited for. */
+  untilBack(): Promise<void>
   close(): Promise<void>
 }
 
@@ -35,6 +39,7 @@ export async function takeSeat(url: string, name: string, moves: Moves): Promise
       db,
       pid: Number(rows[0]?.pid),
       atRest: () => connections === 1 && pool.idleCount === 1 && pool.waitingCount === 0,
+      untilBack: () => untilBack(pool),
       close: () => db.destroy(),
     }
   } finally {
@@ -56,4 +61,14 @@ export function hostOn(url: string, name: string, ClientOf: typeof Client = Clie
   pool.on('connect', (client) => client.on('error', () => undefined))
   const db = new Kysely<RunsDatabase>({ dialect: oncelyDialect(new PostgresDialect({ pool })) })
   return { pool, db }
+}
+
+/** Less than what a schedule may take, so that it is judged and not given up. */
+const PATIENCE_MS = 10_000
+
+async function untilBack(pool: Pool): Promise<void> {
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  while (pool.totalCount > pool.idleCount && !signal.aborted) {
+    await once(pool, 'release', { signal }).catch(() => undefined)
+  }
 }
