@@ -48,7 +48,7 @@ export class Controller {
 
   /** Whether that can be: locks are held by transactions that are open. */
   #canAllWait(under: readonly Participant[]): boolean {
-    const open = this.#participants.filter(({ seat }) => seat.stepper.isOpen)
+    const open = this.#participants.filter(({ seat }) => seat.stepper.transaction.isOpen)
     return (
       open.length > 1 && under.every(({ seat, waits }) => waits && seat.stepper.place === 'sent')
     )

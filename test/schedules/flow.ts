@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely'
 import { Client } from 'pg'
 
 import { type TestRun, templateOf, urlOf } from '../support/test-run.ts'
+import type { HostName } from './hosts.ts'
 import { hostOn, type RunsDatabase, type Seat, takeSeat } from './seat.ts'
 import { Moves } from './moves.ts'
 import { Watcher } from './watcher.ts'
@@ -21,7 +22,7 @@ export interface Flow {
 }
 
 /** Its database is dropped with the others of the run. */
-export async function openFlow({ env }: TestRun): Promise<Flow> {
+export async function openFlow({ env }: TestRun, host: HostName): Promise<Flow> {
   const { ONCELY_TEST_SERVER: server, ONCELY_TEST_RUN: run } = env
   const name = `${run}_${randomBytes(4).toString('hex')}`
   const client = new Client({ connectionString: server })
@@ -34,10 +35,10 @@ export async function openFlow({ env }: TestRun): Promise<Flow> {
   const url = urlOf(server, name)
   const moves = new Moves()
   const watcher = await Watcher.open(url)
-  const first = await takeSeat(url, 'A', moves)
-  const second = await takeSeat(url, 'B', moves)
-  const janitor = await takeSeat(url, 'janitor', moves)
-  const asker = hostOn(url, 'asker').db
+  const first = await takeSeat(url, 'A', moves, host)
+  const second = await takeSeat(url, 'B', moves, host)
+  const janitor = await takeSeat(url, 'janitor', moves, host)
+  const asker = hostOn(url, 'asker', host).db
   return {
     moves,
     first,

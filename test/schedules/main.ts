@@ -1,13 +1,15 @@
 // `npm run test:schedules`: every order in which the statements of two callers and a janitor can come
-// to a server. `--only TEXT` takes the scenarios whose name has that text; `--trace` shows each schedule.
+// to a server, with pipelining off and on. `--only TEXT` takes the scenarios whose name has that text,
+// `--host NAME` those on that host; `--trace` shows each schedule.
 import { parseArgs } from 'node:util'
 
 import { isOncelyError } from '../../src/errors.ts'
 import { checkConnection } from '../../src/postgres/server.ts'
 import { startTestServer } from '../support/database-server.ts'
-import { startTestRun } from '../support/test-run.ts'
+import { startTestRun, type TestRun } from '../support/test-run.ts'
 import { type Explored, explore, type OnSchedule } from './depth-first.ts'
 import { openFlow } from './flow.ts'
+import { type HostName, hostNames } from './hosts.ts'
 import { unhandled } from './judge.ts'
 import { hiddenByReduction, tableOf, violationsOf } from './report.ts'
 import { type Scenario, scenarios } from './scenario.ts'
@@ -19,9 +21,15 @@ const FLOWS = 3
 const FEWEST = 2_000
 
 const { values } = parseArgs({
-  options: { only: { type: 'string', default: '' }, trace: { type: 'boolean', default: false } },
+  options: {
+    only: { type: 'string', default: '' },
+    host: { type: 'string', default: '' },
+    trace: { type: 'boolean', default: false },
+  },
 })
-const wanted = scenarios.filter(({ name }) => name.includes(values.only))
+const wanted = scenarios.filter(
+  ({ name, host }) => name.includes(values.only) && ['', host].includes(values.host),
+)
 
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -32,8 +40,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 process.on('unhandledRejection', (reason) => unhandled.push(reason))
 
-const onSchedule: OnSchedule = ({ name }, trace, { outcome }) => {
-  if (values.trace) console.log(`${name}\n${trace.toString()}\n${outcome}\n`)
+const onSchedule: OnSchedule = ({ name, host }, trace, { outcome }) => {
+  if (values.trace) console.log(`${name}, ${host}\n${trace.toString()}\n${outcome}\n`)
 }
 
 /** Takes scenario after scenario, in a database of its own, until none is left. */
@@ -58,9 +66,25 @@ async function run(url: string): Promise<readonly Explored[]> {
   await checkConnection(url)
   const testRun = await startTestRun(url)
   const explored: Explored[] = []
-  const opened = Array.from({ length: Math.min(FLOWS, wanted.length) }, () => openFlow(testRun))
   try {
-    const left = [...wanted]
+    for (const host of hostNames) {
+      const left = wanted.filter((scenario) => scenario.host === host)
+      if (!stop.signal.aborted) await runOn(host, left, testRun, explored)
+    }
+  } finally {
+    await testRun.end()
+  }
+  return explored
+}
+
+async function runOn(
+  host: HostName,
+  left: Scenario[],
+  testRun: TestRun,
+  explored: Explored[],
+): Promise<void> {
+  const opened = Array.from({ length: Math.min(FLOWS, left.length) }, () => openFlow(testRun, host))
+  try {
     const flows = opened.map((flow) => exploreAll(flow, left, explored))
     const stopped = new Promise((resolve) => {
       stop.signal.addEventListener('abort', resolve)
@@ -71,9 +95,16 @@ async function run(url: string): Promise<readonly Explored[]> {
   } finally {
     // A database that is made behind the end would stay, and keep this process with it.
     await Promise.allSettled(opened)
-    await testRun.end()
   }
-  return explored
+}
+
+function countOn(host: HostName, explored: readonly Explored[]): number {
+  const on = explored.filter(({ scenario }) => scenario.host === host)
+  return on.reduce((sum, one) => sum + one.schedules, 0)
+}
+
+function isShrunk(host: HostName, explored: readonly Explored[]): boolean {
+  return values.only === '' && ['', host].includes(values.host) && countOn(host, explored) < FEWEST
 }
 
 function conclude(explored: readonly Explored[], from: number): number {
@@ -81,19 +112,20 @@ function conclude(explored: readonly Explored[], from: number): number {
   const violations = [...violationsOf(inOrder), ...hiddenByReduction(inOrder)]
   for (const violation of violations) console.error(`${violation}\n`)
   if (violations.length === 0) console.log(tableOf(inOrder))
-  const schedules = inOrder.reduce((sum, one) => sum + one.schedules, 0)
+  const schedules = hostNames.reduce((sum, host) => sum + countOn(host, inOrder), 0)
+  for (const host of hostNames) console.log(`schedules on ${host}: ${countOn(host, inOrder)}`)
   const seconds = Math.round((performance.now() - from) / 1_000)
   console.log(`schedules: ${schedules}, violations: ${violations.length} (${seconds} s)`)
   const isWhole = inOrder.length === wanted.length && inOrder.every((one) => one.schedules > 0)
   if (!isWhole && violations.length === 0) console.error('it was ended before all were run')
-  const isShrunk = isWhole && values.only === '' && schedules < FEWEST
-  if (isShrunk) console.error(`fewer than ${FEWEST} schedules are no proof`)
-  return violations.length === 0 && isWhole && !isShrunk ? 0 : 1
+  const shrunk = hostNames.filter((host) => isWhole && isShrunk(host, inOrder))
+  for (const host of shrunk) console.error(`fewer than ${FEWEST} schedules on ${host} are no proof`)
+  return violations.length === 0 && isWhole && shrunk.length === 0 ? 0 : 1
 }
 
 if (wanted.length === 0) {
-  console.error(`no scenario has '${values.only}' in its name:`)
-  for (const { name } of scenarios) console.error(`  ${name}`)
+  console.error(`no scenario on '${values.host || 'any host'}' has '${values.only}' in its name:`)
+  for (const { name, host } of scenarios) console.error(`  ${name}, ${host}`)
   process.exitCode = 1
 } else {
   const from = performance.now()

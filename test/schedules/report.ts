@@ -6,11 +6,12 @@ import { EVERY_STATEMENT } from './scenario.ts'
 export function tableOf(explored: readonly Explored[]): string {
   const rows = explored.map(({ scenario, schedules, waits, outcomes }) => [
     scenario.name,
+    scenario.host,
     String(schedules),
     String(waits),
     String(outcomes.size),
   ])
-  return textTable([['scenario', 'schedules', 'with a wait', 'outcomes'], ...rows])
+  return textTable([['scenario', 'host', 'schedules', 'with a wait', 'outcomes'], ...rows])
 }
 
 /** A schedule that violated something, to be read from top to bottom. */
@@ -19,7 +20,9 @@ export function violationsOf(explored: readonly Explored[]): readonly string[] {
     if (!violation) return []
     const { problems, trace, outcome } = violation
     const wrong = problems.map((problem) => `  - ${problem}`).join('\n')
-    return [`${scenario.name}:\n${trace.toString()}\n${outcome ?? ''}\nviolated:\n${wrong}`]
+    return [
+      `${scenario.name}, ${scenario.host}:\n${trace.toString()}\n${outcome ?? ''}\nviolated:\n${wrong}`,
+    ]
   })
 }
 
@@ -27,12 +30,13 @@ export function violationsOf(explored: readonly Explored[]): readonly string[] {
 export function hiddenByReduction(explored: readonly Explored[]): readonly string[] {
   // Where something was violated, not all were run.
   const whole = explored.filter(({ violation }) => !violation)
-  const byName = new Map(whole.map((one) => [one.scenario.name, one.outcomes]))
-  return [...byName].flatMap(([name, outcomes]) => {
-    const every = byName.get(name + EVERY_STATEMENT)
+  return whole.flatMap(({ scenario: { name, host }, outcomes }) => {
+    const every = whole.find(
+      ({ scenario }) => scenario.host === host && scenario.name === name + EVERY_STATEMENT,
+    )?.outcomes
     if (!every || isSame(outcomes, every)) return []
     const list = (set: ReadonlySet<string>) => [...set].map((one) => `  ${one}`).join('\n')
-    return [`${name}: reduced\n${list(outcomes)}\nby every statement\n${list(every)}`]
+    return [`${name}, ${host}: reduced\n${list(outcomes)}\nby every statement\n${list(every)}`]
   })
 }
 

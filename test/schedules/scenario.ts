@@ -1,6 +1,7 @@
 import type { IdempotencyOptions } from 'oncely'
 
 import type { FingerprintName } from './fingerprints.ts'
+import { type HostName, hostNames } from './hosts.ts'
 import type { Before } from './watcher.ts'
 
 /** What a caller wants, and how its business function ends. */
@@ -38,6 +39,7 @@ export interface Company {
 
 export interface Scenario {
   readonly name: string
+  readonly host: HostName
   readonly pair: Pair
   readonly company: Company
   /** Without the reduction, by which the rest of them are many fewer. */
@@ -120,20 +122,29 @@ export const EVERY_STATEMENT = ', every statement'
 const alike: readonly string[] = ['second is undone', 'second locks']
 
 /** By every statement too, where schedules are few enough: so the reduction is checked. */
-const bothWays = (pair: Pair, company: Company) =>
-  pair === oneCaller || (company === alone && !alike.includes(pair.name))
+const bothWays = (host: HostName, pair: Pair, company: Company) =>
+  pair === oneCaller
+    ? host === 'oncelyDialect' || company.janitor === 'sweeps'
+    : company === alone && !alike.includes(pair.name)
 
-// The longest first, or one flow would still be at it when the others have none left.
-export const scenarios: readonly Scenario[] = [oneCaller, ...pairs].flatMap((pair) =>
-  [alone, ...companies]
-    .filter((company) => company.pairs.includes(pair.name))
-    .flatMap((company) => {
-      const name = `${pair.name} with ${company.name}`
-      const reduced: Scenario = { name, pair, company, everyStatement: false }
-      const every = { ...reduced, name: name + EVERY_STATEMENT, everyStatement: true }
-      return bothWays(pair, company) ? [reduced, every] : [reduced]
-    }),
-)
+/** Whoever joins a transaction waits for each statement, on whatever host. */
+const isWorthIt = (host: HostName, pair: Pair, company: Company) =>
+  company.pairs.includes(pair.name) &&
+  (host === 'oncelyDialect' || company === alone || pair.second?.joins === undefined)
+
+const scenariosOn = (host: HostName): readonly Scenario[] =>
+  [oneCaller, ...pairs].flatMap((pair) =>
+    [alone, ...companies]
+      .filter((company) => isWorthIt(host, pair, company))
+      .flatMap((company) => {
+        const name = `${pair.name} with ${company.name}`
+        const reduced: Scenario = { name, host, pair, company, everyStatement: false }
+        const every = { ...reduced, name: name + EVERY_STATEMENT, everyStatement: true }
+        return bothWays(host, pair, company) ? [reduced, every] : [reduced]
+      }),
+  )
+
+export const scenarios: readonly Scenario[] = hostNames.flatMap(scenariosOn)
 
 /** After how long a tombstone is seen to be due for a purge. */
 export function sightOf({ options }: Company): number {

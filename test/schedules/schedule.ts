@@ -84,11 +84,13 @@ export async function runSchedule(
     trace.step = choices.length
     stepper.letGo()
     await controller.settle()
-    if (company.overAtOnce && stepper.hasSetClock) await watcher.untilWindowOver()
+    if (company.overAtOnce && stepper.transaction.hasSetClock) await watcher.untilWindowOver()
     // What is committed changes with the end of a transaction alone.
-    const hasEnded = players.some(({ seat }) => seat.stepper.hasEndedOne)
+    const hasEnded = players.some(({ seat }) => seat.stepper.transaction.hasEndedOne)
     looks.push(hasEnded ? await look() : looks.at(-1))
-    holders.push(players.filter(({ seat }) => seat.stepper.holdsRecord).map(({ name }) => name))
+    holders.push(
+      players.filter(({ seat }) => seat.stepper.transaction.holdsRecord).map(({ name }) => name),
+    )
     // What an answer has led to has happened then, and nothing else could before the next step.
     await new Promise(setImmediate)
     noteSpans(playing, stepper.name, trace.step)

@@ -4,6 +4,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { oncelyDialect } from 'oncely/pg'
 import { Client, Pool } from 'pg'
 
+import { type HostName, hosts } from './hosts.ts'
 import type { Moves } from './moves.ts'
 import { Stepper } from './stepper.ts'
 import { steppedClient } from './stepped-client.ts'
@@ -25,9 +26,14 @@ export interface Seat {
   close(): Promise<void>
 }
 
-export async function takeSeat(url: string, name: string, moves: Moves): Promise<Seat> {
+export async function takeSeat(
+  url: string,
+  name: string,
+  moves: Moves,
+  host: HostName,
+): Promise<Seat> {
   const stepper = new Stepper(name, moves)
-  const made = hostOn(url, name, steppedClient(stepper))
+  const made = hostOn(url, name, host, steppedClient(stepper))
   const { pool, db } = made
   const client = await pool.connect()
   let connections = 1
@@ -48,13 +54,14 @@ export async function takeSeat(url: string, name: string, moves: Moves): Promise
 }
 
 /** A host whose statements nobody holds, unless its client does. */
-export function hostOn(url: string, name: string, ClientOf: typeof Client = Client) {
+export function hostOn(url: string, name: string, host: HostName, ClientOf = Client) {
   const pool = new Pool({
     connectionString: url,
     application_name: name,
     max: 1,
     idleTimeoutMillis: 0,
     Client: ClientOf,
+    ...hosts[host],
   })
   // When all is put away before its time, such as by Ctrl-C, connections are cut.
   pool.on('error', () => undefined)

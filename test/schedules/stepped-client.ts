@@ -10,10 +10,17 @@ export function steppedClient(stepper: Stepper): typeof Client {
       const query = super.query.bind(this)
       const send = (): unknown => Reflect.apply(query, this, given)
       const [statement] = given
+      // By which a client is asked whether it pipelines: it sends nothing.
+      if (sendsItself(statement)) return send() as never
       const text = typeof statement === 'string' ? statement : textOf(statement)
       return stepper.pass(text, send, () => this.getTransactionStatus() !== 'I') as never
     }
   }
+}
+
+function sendsItself(query: unknown): boolean {
+  const { submit } = Object(query) as { readonly submit?: unknown }
+  return typeof submit === 'function'
 }
 
 function textOf(query: unknown): string {

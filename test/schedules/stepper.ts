@@ -1,7 +1,8 @@
 import { sqlState } from '../../src/postgres/sqlstate.ts'
 import type { Moves } from './moves.ts'
 import type { Trace } from './trace.ts'
-import { changesRecords, setsClock, Visibility } from './visibility.ts'
+import { TransactionState } from './transaction-state.ts'
+import { Visibility } from './visibility.ts'
 
 /** Where a participant is: in its own code, at a statement, waiting for the answer to one, or done. */
 type Place = 'running' | 'at a statement' | 'sent' | 'ended'
@@ -13,19 +14,24 @@ interface Pace {
   readonly trace: Trace
 }
 
-/** Holds each statement of one participant until the controller lets it go. */
+/**
+ * Holds each statement of one participant until the controller lets it go.
+ *
+ * Of statements that are sent without waiting each is held as well, in their order: between any two
+ * of them the server may let others go on, so that a step for all of them would leave orders out.
+ * That they travel together no order depends on; faults strike at what does.
+ */
 export class Stepper {
   readonly name: string
+  readonly transaction = new TransactionState()
   readonly #moves: Moves
   #pace: Pace | undefined
   #visibility = new Visibility()
   #place: Place = 'ended'
   #statement = ''
   #through = false
-  #hasSetClock = false
-  #isOpen = false
-  #hasEndedOne = false
-  #holdsRecord = false
+  /** Settled when the last one that was sent is answered. */
+  #turn: Promise<unknown> = Promise.resolve()
   #go: (() => void) | undefined
 
   constructor(name: string, moves: Moves) {
@@ -47,8 +53,7 @@ export class Stepper {
     this.#pace = pace
     this.#visibility = new Visibility()
     this.#through = false
-    this.#isOpen = false
-    this.#holdsRecord = false
+    this.transaction.begin()
     this.#move('running')
   }
 
@@ -63,30 +68,9 @@ export class Stepper {
    * Lets one statement go, with those before it that nobody else can see.
    */
   letGo(): void {
-    this.#hasSetClock = false
-    this.#hasEndedOne = false
+    this.transaction.letGo()
     this.#move('running')
     this.#go?.()
-  }
-
-  /** Whether a window begins with one of the statements that were let go last. */
-  get hasSetClock(): boolean {
-    return this.#hasSetClock
-  }
-
-  /** Whether it may hold locks, or make a change that others see when it ends. */
-  get isOpen(): boolean {
-    return this.#isOpen
-  }
-
-  /** Whether its open transaction has claimed the key, or has changed or deleted its record. */
-  get holdsRecord(): boolean {
-    return this.#holdsRecord
-  }
-
-  /** Whether a transaction of its ended since statements were let go last. */
-  get hasEndedOne(): boolean {
-    return this.#hasEndedOne
   }
 
   /**
@@ -99,28 +83,38 @@ export class Stepper {
     send: () => unknown,
     inTransaction: () => boolean,
   ): Promise<unknown> {
+    if (!this.#pace) return send()
+    const passed = this.#turn.then(() => this.#pass(statement, send, inTransaction))
+    this.#turn = passed.catch(() => undefined)
+    return passed
+  }
+
+  async #pass(
+    statement: string,
+    send: () => unknown,
+    inTransaction: () => boolean,
+  ): Promise<unknown> {
     const pace = this.#pace
     if (!pace) return send()
-    const isVisible = this.#visibility.isVisible(statement) || pace.everyStatement
+    const { transaction } = this
+    const isVisible = this.#visibility.isVisible(statement, transaction) || pace.everyStatement
     this.#statement = statement
     if (!this.#through) await this.#held()
     this.#through = !isVisible
-    this.#hasSetClock ||= setsClock(statement)
     const answered = pace.trace.sent(this.name, statement)
-    this.#isOpen = true
+    transaction.sent(statement)
     this.#move('sent')
     try {
       const answer = await send()
       answered('completed')
-      this.#holdsRecord ||= changesRecords(statement) && hasRows(answer)
+      transaction.completed(statement, answer)
       return answer
     } catch (error) {
       answered(`failed with ${String(sqlState(error) ?? error)}`)
+      transaction.failed()
       throw error
     } finally {
-      this.#isOpen = inTransaction()
-      this.#hasEndedOne ||= !this.#isOpen
-      this.#holdsRecord &&= this.#isOpen
+      transaction.answered(inTransaction())
       if (this.#pace) this.#move('running')
     }
   }
@@ -138,10 +132,4 @@ export class Stepper {
     this.#place = place
     this.#moves.note()
   }
-}
-
-/** Whether a statement has changed something: a claim that found a record has not. */
-function hasRows(answer: unknown): boolean {
-  const { rowCount } = Object(answer) as { readonly rowCount?: unknown }
-  return typeof rowCount === 'number' && rowCount > 0
 }

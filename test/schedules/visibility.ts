@@ -1,3 +1,10 @@
+/** What is known of a transaction that a statement comes behind. */
+interface Transaction {
+  /** Whether the record is its own, so that nobody else can see it or change it. */
+  readonly holdsRecord: boolean
+  readonly hasFailed: boolean
+}
+
 /**
  * Tells the statements of one participant that others can see, or that see others, from those that
  * do neither: whenever such a one runs, nothing comes of it but for its own transaction, so it is
@@ -7,11 +14,13 @@ export class Visibility {
   #seen = false
 
   /** To be asked of each statement once, in their order. */
-  isVisible(statement: string): boolean {
+  isVisible(statement: string, { holdsRecord, hasFailed }: Transaction): boolean {
     if (begins.test(statement)) this.#seen = false
     // The end of a transaction that has neither seen nor done anything.
     if (ends.test(statement)) return this.#seen
     if (hidden.some((pattern) => pattern.test(statement))) return false
+    if (holdsRecord && readsRecord.test(statement)) return false
+    if (hasFailed && !heals(statement)) return false
     this.#seen = true
     return true
   }
@@ -30,6 +39,14 @@ const hidden: readonly RegExp[] = [
   // No operation here has a quota, so purge alone comes to its table.
   /^(?![^]*"(records|outbox)")[^]*"idem"\."quota_uses"/i,
 ]
+
+/** Sent with the claim where statements are not waited for, whether or not that is won. */
+const readsRecord = /^select "fingerprint_algorithm"[^]* from "idem"\."records"(?![^]*\bfor )/i
+
+/** Whether a transaction that has failed goes on behind it. */
+export function heals(statement: string): boolean {
+  return /^rollback to savepoint /i.test(statement)
+}
 
 /** Whether it changes records: who comes to one of these keys waits until its transaction has ended. */
 export function changesRecords(statement: string): boolean {
