@@ -12,6 +12,8 @@ import { type Relay, startRelay } from '../../src/testing/relay.ts'
  * - `lost behind`: the server commits, and its answer never reaches the client.
  * - `stalled before`, `stalled behind`: likewise, but nobody notices: from then on nothing passes on
  *   that connection, in no direction.
+ * - `fails`: the server is sent a statement that fails in its place, and what travels behind it is not
+ *   held up. Of statements without parameters.
  * - a refusal: the server commits, and a pooler between them says something else.
  */
 export type CommitFate =
@@ -20,6 +22,7 @@ export type CommitFate =
   | 'lost behind'
   | 'stalled before'
   | 'stalled behind'
+  | 'fails'
   | Refusal
 
 /** An answer that a pooler makes up, and whether it closes the connection or goes on. */
@@ -64,6 +67,11 @@ export function wireProxy(url: string): WireProxy {
     }
     const planned = plans.findIndex((plan) => statementOf(message)?.startsWith(plan.statement))
     const [plan] = planned < 0 ? [] : plans.splice(planned, 1)
+    if (plan?.fate === 'fails') {
+      link.pass(message, failing(message))
+      events.emit('meddled')
+      return
+    }
     if (plan?.fate === 'lost before') link.cut()
     else if (plan?.fate === 'lost before, unnoticed') link.loseClient()
     else if (plan?.fate === 'stalled before') link.goDeaf()
@@ -112,10 +120,20 @@ function meddleWithAnswer(message: WireMessage, link: Link, fate: CommitFate): v
   }
 }
 
+/** A simple query that is refused while it runs, as a statement is that is cancelled late. */
+function failing({ type }: WireMessage): Buffer {
+  if (type !== 'Query') throw new Error('a statement with parameters is several messages')
+  return framed('Q', 'select 1 / 0\0')
+}
+
 function errorResponse({ severity, code }: Refusal): Buffer {
   const fields = { S: severity, V: severity, C: code, M: 'server conn crashed?' }
   const body = Object.entries(fields).map(([field, text]) => `${field}${text}\0`)
-  const message = Buffer.from(`E\0\0\0\0${body.join('')}\0`)
+  return framed('E', `${body.join('')}\0`)
+}
+
+function framed(letter: string, body: string): Buffer {
+  const message = Buffer.from(`${letter}\0\0\0\0${body}`)
   message.writeUInt32BE(message.length - 1, 1)
   return message
 }
