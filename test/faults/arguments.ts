@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 
 import { faultNames, type Selection } from './exhaustive.ts'
+import { hostNames } from './notes.ts'
 import { scenarioNames } from './scenarios.ts'
 
 /** What the proof is asked for. */
@@ -18,6 +19,7 @@ export interface Arguments extends Selection {
 const options = {
   scenario: { type: 'string', default: '' },
   fault: { type: 'string', default: '' },
+  host: { type: 'string', default: '' },
   soak: { type: 'boolean', default: false },
   seed: { type: 'string', default: String(randomInt(2 ** 31)) },
   minutes: { type: 'string', default: '0.25' },
@@ -27,7 +29,7 @@ const options = {
 /** @throws with what is wrong with them. */
 export function readArguments(args: readonly string[]): Arguments {
   const { values } = parseArgs({ args: [...args], options })
-  const { scenario, fault, soak } = values
+  const { scenario, fault, host, soak } = values
   const [seed, minutes] = [Number(values.seed), Number(values.minutes)]
   if (!Number.isSafeInteger(seed) || values.seed.trim() === '') {
     throw new TypeError('--seed is a whole number')
@@ -39,7 +41,9 @@ export function readArguments(args: readonly string[]): Arguments {
   }
   refuseUnknown('scenario', scenario, scenarioNames)
   refuseUnknown('fault', fault, faultNames)
-  return { scenario, fault, soak, seed, minutes, round, all: scenario === '' && fault === '' }
+  refuseUnknown('host', host, hostNames)
+  const all = scenario === '' && fault === '' && host === ''
+  return { scenario, fault, host, soak, seed, minutes, round, all }
 }
 
 function refuseUnknown(what: string, text: string, names: readonly string[]): void {

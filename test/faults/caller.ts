@@ -1,10 +1,12 @@
-// Makes the one call of a plan and says what it came to: `caller.ts PLAN URL KEY`.
-import { connect, Runs } from './notes.ts'
+// Makes the one call of a plan and says what it came to: `caller.ts PLAN HOST URL KEY`.
+import { connect, type HostName, Runs } from './notes.ts'
 import { plans } from './plans.ts'
 
-const [name, url, key] = process.argv.slice(2) as [keyof typeof plans, string, string]
+type Given = [plan: keyof typeof plans, host: HostName, url: string, key: string]
+
+const [name, host, url, key] = process.argv.slice(2) as Given
 const plan = plans[name]
-const db = connect(url, plan.host)
+const db = connect(url, host)
 const told = await plan.call(db, key, new Runs()).then(
   (result) => ({ result }),
   (error: unknown) => ({ error: String(error) }),

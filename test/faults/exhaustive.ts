@@ -8,10 +8,12 @@ import type { Answer } from './notes.ts'
 import { scenariosOn } from './scenarios.ts'
 import type { Tally } from './tally.ts'
 
-/** Which of the faults to try: all whose scenario and whose name contain these texts. */
+/** Which of the faults to try: all whose scenario and whose name contain these texts, on that host. */
 export interface Selection {
   readonly scenario: string
   readonly fault: string
+  /** On every host, if it is empty. */
+  readonly host: string
 }
 
 /** Less than that of any caller, since so many of them wait. */
@@ -38,8 +40,9 @@ export function wireKinds({ db }: Ground): readonly FaultKind[] {
 export async function strikeEverywhere(ground: Ground, tally: Tally, selection: Selection) {
   const kinds = wireKinds(ground).filter((kind) => nameOf(kind).includes(selection.fault))
   if (kinds.length === 0) return
-  for (const { name, subject, expected } of selected(ground, selection)) {
-    tally.add(name, await checkUnderFaults(subject, { ...patience, kinds, expected }))
+  for (const scenario of selected(ground, selection)) {
+    const { subject, expected } = scenario
+    tally.add(scenario, await checkUnderFaults(subject, { ...patience, kinds, expected }))
   }
 }
 
@@ -56,7 +59,7 @@ export async function killEverywhere(ground: Ground, tally: Tally, selection: Se
       const { subject, killed } = killedCaller(scenario)
       // Whoever starts a process has to have the patience for it.
       const options = { ...patience, patienceMs: 10_000, concurrency: 1, kinds: [killed], expected }
-      tally.add(scenario.name, await checkUnderFaults(subject, options))
+      tally.add(scenario, await checkUnderFaults(subject, options))
     }),
   )
 }
@@ -66,10 +69,11 @@ export async function crashEverywhere(tally: Tally, selection: Selection) {
   if (!'crash'.includes(selection.fault)) return
   const { ground, crash } = await crashingGround()
   try {
-    for (const { name, subject, expected } of selected(ground, selection)) {
+    for (const scenario of selected(ground, selection)) {
+      const { name, subject, expected } = scenario
       if (!['first execution', 'rejection'].includes(name)) continue
       const options = { ...patience, patienceMs: 10_000, concurrency: 1, kinds: [crash], expected }
-      tally.add(name, await checkUnderFaults(subject, options))
+      tally.add(scenario, await checkUnderFaults(subject, options))
     }
   } finally {
     await ground.close()
@@ -78,6 +82,8 @@ export async function crashEverywhere(tally: Tally, selection: Selection) {
 
 const nameOf = (kind: FaultKind) => (typeof kind === 'string' ? kind : kind.name)
 
-function selected(ground: Ground, { scenario }: Selection) {
-  return scenariosOn(ground).filter(({ name }) => name.includes(scenario))
+function selected(ground: Ground, { scenario, host: wanted }: Selection) {
+  return scenariosOn(ground).filter(
+    ({ name, host }) => name.includes(scenario) && ['', host].includes(wanted),
+  )
 }

@@ -12,7 +12,7 @@ import type { Scenario } from './scenarios.ts'
  * The first call is made by a process of its own, which the fault kills; then a living one retries.
  * One at a time, so that the fault knows whom it strikes at.
  */
-export function killedCaller({ name, subject }: Scenario): {
+export function killedCaller({ name, host, subject }: Scenario): {
   readonly subject: Subject<Answer>
   readonly killed: FaultKind
 } {
@@ -44,7 +44,7 @@ export function killedCaller({ name, subject }: Scenario): {
           ...living,
           async call(key) {
             if ((calls += 1) > 1) return living.call(key)
-            child = spawn(process.execPath, [bundle, name, url, key], {
+            child = spawn(process.execPath, [bundle, name, host, url, key], {
               stdio: ['ignore', 'pipe', 'inherit'],
             })
             return answerOf(child, killed, deaths)

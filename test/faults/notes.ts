@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 
 import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import { type CallContext, fingerprint, type IdempotencyOptions } from 'oncely'
@@ -36,16 +37,36 @@ export const hasty: IdempotencyOptions = {
   retryAfterMs: 1,
 }
 
-export type HostName = 'plain' | 'oncelyDialect'
+export const hostNames = ['plain', 'oncelyDialect', 'pipelining'] as const
+
+export type HostName = (typeof hostNames)[number]
 
 export function connect(
   url: string,
   host: HostName,
   options: PoolConfig = { max: 4 },
 ): Kysely<NotesDatabase> {
-  const pool = guardPool(new Pool({ connectionString: url, ...options }))
+  return open(url, host, options).db
+}
+
+/** The same, and a way to wait for what is not waited for behind an answer, such as a rollback. */
+export function open(url: string, host: HostName, options: PoolConfig = { max: 4 }) {
+  const pipeline = host === 'pipelining'
+  const pool = guardPool(new Pool({ connectionString: url, pipeline, ...options }))
   const dialect = new PostgresDialect({ pool })
-  return new Kysely({ dialect: host === 'plain' ? dialect : oncelyDialect(dialect) })
+  const db = new Kysely<NotesDatabase>({
+    dialect: host === 'plain' ? dialect : oncelyDialect(dialect),
+  })
+  let back: Promise<void> | undefined
+  const wait = async () => {
+    while (pool.totalCount > pool.idleCount) await once(pool, 'release')
+    back = undefined
+  }
+  return {
+    db,
+    /** Waits until no connection is out, together with whoever does. */
+    untilBack: () => (back ??= wait()),
+  }
 }
 
 /** Which call each run of the function belongs to, and what its caller was told. */

@@ -15,7 +15,7 @@ import {
 
 /** A call that faults are let strike at, and what comes of it when nothing does. */
 export interface Plan {
-  readonly host: HostName
+  readonly hosts: readonly HostName[]
   /** What is committed under the key before. */
   readonly before?: (
     idempotency: Idempotency<NotesDatabase>,
@@ -27,6 +27,8 @@ export interface Plan {
   readonly kinds: readonly string[]
   /** How often the business takes effect. */
   readonly expected: 0 | 1
+  /** Whether it is answered before its rollback is, at whose messages faults are to strike, too. */
+  readonly isAnsweredEarly?: boolean
 }
 
 const write = (
@@ -50,17 +52,17 @@ const writeBy = (
   )
 
 const first: Plan = {
-  host: 'oncelyDialect',
+  hosts: ['oncelyDialect', 'pipelining'],
   call: write,
   kinds: ['executed', 'replayed', 'unknown'],
   expected: 1,
 }
 
-const replay: Plan = { ...first, before: writeBy, kinds: ['replayed'] }
+const replay: Plan = { ...first, before: writeBy, kinds: ['replayed'], isAnsweredEarly: true }
 
 export const plans = {
   'first execution': first,
-  'first execution, plain': { ...first, host: 'plain' },
+  'first execution, plain': { ...first, hosts: ['plain'] },
   // Before the caller loses its patience, so that it hears what is made of no answer.
   'first execution, COMMIT soon given up': {
     ...first,

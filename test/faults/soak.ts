@@ -11,7 +11,7 @@ import { patience, wireKinds } from './exhaustive.ts'
 import type { Arguments } from './arguments.ts'
 import type { Ground } from './ground.ts'
 import { checkNotes } from './check-notes.ts'
-import { type Answer, connect, Runs } from './notes.ts'
+import { type Answer, connect, type HostName, Runs } from './notes.ts'
 import { plans } from './plans.ts'
 import { Random } from './random.ts'
 import type { Tally } from './tally.ts'
@@ -27,6 +27,7 @@ const MESSAGES = { 'to server': 28, 'to client': 50 } as const
 interface Errand {
   readonly key: string
   readonly plan: 'first execution' | 'first execution, plain' | 'joined'
+  readonly host: HostName
   readonly fault: Fault
 }
 
@@ -48,7 +49,7 @@ export async function soak(
       Array.from({ length: CALLS_A_CALLER }, () => draw(random, ground, keys)),
     )
     const { faults, problems } = await run(ground, errands)
-    tally.add('soak', { faults, problems })
+    tally.add({ name: 'soak', host: 'all' }, { faults, problems })
     if (problems.length > 0) {
       const drawn = errands.flat().filter(({ key }) => problems.some((found) => found.key === key))
       console.log(`round ${round} of seed ${seed}:`, inspect(drawn, { depth: 4 }))
@@ -58,9 +59,12 @@ export async function soak(
 
 function draw(random: Random, ground: Ground, keys: readonly string[]): Errand {
   const direction = random.of(['to server', 'to client'])
+  const key = random.of(keys)
+  const plan = random.of(['first execution', 'first execution, plain', 'joined'])
   return {
-    key: random.of(keys),
-    plan: random.of(['first execution', 'first execution, plain', 'joined']),
+    key,
+    plan,
+    host: random.of<HostName>(plans[plan].hosts),
     fault: {
       kind: random.of(wireKinds(ground)),
       direction,
@@ -107,8 +111,8 @@ async function run(ground: Ground, callers: readonly (readonly Errand[])[]) {
   return { faults, problems }
 }
 
-function strike(ground: Ground, { key, plan, fault }: Errand, runs: Runs) {
-  const { host, call } = plans[plan]
+function strike(ground: Ground, { key, plan, host, fault }: Errand, runs: Runs) {
+  const { call } = plans[plan]
   const open = (through: string) => {
     const db = connect(through, host)
     return { call: (key: string) => call(db, key, runs), close: () => db.destroy() }

@@ -2,14 +2,14 @@ import { createIdempotency, isOncelyError } from 'oncely'
 import type { Subject, ToldCall } from 'oncely/testing'
 
 import { migrateToLatest } from '../../src/migrations.ts'
-import { type Answer, connect, hasty, one, scope, writeNote } from './notes.ts'
+import { type Answer, connect, hasty, type HostName, one, scope, writeNote } from './notes.ts'
 import type { Ground } from './ground.ts'
 
 /**
  * A sweep of a record that is past its window. Whoever sweeps takes all that are due, so each key has
  * a schema of its own while it lasts.
  */
-export function sweeping(ground: Ground): Subject<Answer> {
+export function sweeping(ground: Ground, by: HostName): Subject<Answer> {
   const { url, db } = ground
   const schemas = new Map<string, string>()
   const free: string[] = []
@@ -30,7 +30,7 @@ export function sweeping(ground: Ground): Subject<Answer> {
       for (let due = 0; due === 0;) due = (await rowsOf(key, true)).length
     },
     open(through) {
-      const host = connect(through, 'oncelyDialect')
+      const host = connect(through, by)
       return {
         async call(key) {
           const { cleared } = await createIdempotency(host, options(key)).sweep()

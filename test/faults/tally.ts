@@ -2,35 +2,55 @@ import type { Fault, Problem } from 'oncely/testing'
 
 import { countsOf, describeProblems } from '../../src/testing/summary.ts'
 import { textTable } from '../support/text-table.ts'
+import type { HostName } from './notes.ts'
+
+/** Of what the faults were. */
+interface Where {
+  readonly name: string
+  readonly host: HostName | 'all'
+}
+
+interface Came {
+  readonly faults: readonly Fault[]
+  readonly problems: readonly Problem[]
+}
+
+interface Row extends Where {
+  readonly places: Map<string, Set<string>>
+}
 
 /** What faults came to, by scenario and fault. */
 export class Tally {
-  /** By scenario and by fault, the places where it struck. */
-  readonly #places = new Map<string, Map<string, Set<string>>>()
+  /** By scenario on a host and by fault, the places where it struck. */
+  readonly #rows = new Map<string, Row>()
   readonly #problems: Problem[] = []
 
-  add(
-    scenario: string,
-    {
-      faults,
-      problems,
-    }: { readonly faults: readonly Fault[]; readonly problems: readonly Problem[] },
-  ): void {
-    const row = this.#places.get(scenario) ?? new Map<string, Set<string>>()
-    this.#places.set(scenario, row)
+  add({ name, host }: Where, { faults, problems }: Came): void {
+    const title = `${name}, ${host}`
+    const row = this.#rows.get(title) ?? { name, host, places: new Map<string, Set<string>>() }
+    this.#rows.set(title, row)
     for (const { kind, direction, message, side } of faults) {
-      const places = row.get(nameOf(kind)) ?? new Set()
-      row.set(nameOf(kind), places.add(`${side} ${message} ${direction}`))
+      const places = row.places.get(nameOf(kind)) ?? new Set()
+      row.places.set(nameOf(kind), places.add(`${side} ${message} ${direction}`))
     }
     this.#problems.push(...problems)
-    console.log(`${scenario}: ${faults.length} faults, ${problems.length} problems`)
+    console.log(`${title}: ${faults.length} faults, ${problems.length} problems`)
     if (problems.length > 0) console.log(describeProblems(problems))
   }
 
   /** How many there were, no two of them the same fault at the same place of the same scenario. */
   get faults(): number {
-    return [...this.#places.values()]
-      .flatMap((row) => [...row.values()])
+    return this.#faultsIn([...this.#rows.values()])
+  }
+
+  /** How many of them by that host. */
+  faultsBy(host: HostName): number {
+    return this.#faultsIn([...this.#rows.values()].filter((row) => row.host === host))
+  }
+
+  #faultsIn(rows: readonly Row[]): number {
+    return rows
+      .flatMap(({ places }) => [...places.values()])
       .map(({ size }) => size)
       .reduce(sum, 0)
   }
@@ -46,12 +66,14 @@ export class Tally {
 
   /** One row a scenario, one column a fault. */
   table(): string {
-    const kinds = [...new Set([...this.#places.values()].flatMap((row) => [...row.keys()]))]
-    const rows = [...this.#places].map(([scenario, row]) => [
-      scenario,
-      ...kinds.map((kind) => String(row.get(kind)?.size ?? '')),
+    const rows = [...this.#rows.values()]
+    const kinds = [...new Set(rows.flatMap(({ places }) => [...places.keys()]))]
+    const lines = rows.map(({ name, host, places }) => [
+      name,
+      host,
+      ...kinds.map((kind) => String(places.get(kind)?.size ?? '')),
     ])
-    return textTable([['scenario', ...kinds], ...rows])
+    return textTable([['scenario', 'host', ...kinds], ...lines])
   }
 }
 
