@@ -5,13 +5,14 @@ export interface ClientOf {
   /** Whether it sends a statement before the one in front of it is answered. */
   readonly pipelines: boolean
   /** What it writes to, where that is a stream of Node's. */
-  readonly stream?: Corkable
+  readonly stream?: Stream
 }
 
 /** What is used of a stream of Node's. */
-interface Corkable {
+interface Stream {
   cork(): void
   uncork(): void
+  destroy(): void
 }
 
 /** Whether a driver is Kysely's own for node-postgres, whose clients take more than a text. */
@@ -38,12 +39,12 @@ export async function clientOf(connection: DatabaseConnection): Promise<ClientOf
   })
   const { asked, refusal, stream } = probe
   const pipelines = !asked && refusal?.message.includes('pipeline') === true
-  return { pipelines, ...(isCorkable(stream) && { stream }) }
+  return { pipelines, ...(isStream(stream) && { stream }) }
 }
 
-function isCorkable(stream: unknown): stream is Corkable {
-  const { cork, uncork } = Object(stream) as Partial<Corkable>
-  return typeof cork === 'function' && typeof uncork === 'function'
+function isStream(stream: unknown): stream is Stream {
+  const { cork, uncork, destroy } = Object(stream) as Partial<Stream>
+  return [cork, uncork, destroy].every((method) => typeof method === 'function')
 }
 
 /** What node-postgres takes for a query. */

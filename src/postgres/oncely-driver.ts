@@ -84,7 +84,14 @@ export class OncelyDriver implements Driver {
     // Refused at once by a driver that has discarded it. Any other answers when the transaction is
     // over; if that takes longer, nobody waits for it, and nobody else gets the connection before.
     const clean = connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined)
-    if ((await within(1, clean)) !== OVER) return release()
+    if ((await within(1, clean)) !== OVER) {
+      await release()
+      // A client that pipelines ends when all that it has sent is answered, and until then nobody gets
+      // its place in the pool. Behind `release`, so that it is told as the end and not as a loss.
+      const { pipelines, stream } = await this.#clientOf(connection)
+      if (pipelines) stream?.destroy()
+      return
+    }
     clean.then(release).catch(() => undefined)
   }
 
