@@ -1,6 +1,6 @@
 import { type Edit, failed, faults, schedules, type SeededBug, testFile } from './bug.ts'
 
-const triggerDropped: Edit = {
+export const triggerDropped: Edit = {
   file: 'migrations/0001-records.ts',
   find: `      await sql\`
         create constraint trigger records_outcome_at_commit after insert or update on \${table}
