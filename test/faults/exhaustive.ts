@@ -24,6 +24,9 @@ export const patience: CheckOptions<Answer> = {
   concurrency: 16,
 }
 
+/** Towards its end a scenario waits for a few faults alone. */
+const AT_ONCE = 2
+
 export const faultNames = 'cut half-open stalled cancelled terminated SIGKILL crash'.split(' ')
 
 /** What can become of a connection. */
@@ -40,18 +43,25 @@ export function wireKinds({ db }: Ground): readonly FaultKind[] {
 export async function strikeEverywhere(ground: Ground, tally: Tally, selection: Selection) {
   const kinds = wireKinds(ground).filter((kind) => nameOf(kind).includes(selection.fault))
   if (kinds.length === 0) return
-  for (const scenario of selected(ground, selection)) {
-    const { subject, expected } = scenario
-    tally.add(scenario, await checkUnderFaults(subject, { ...patience, kinds, expected }))
+  const left = selected(ground, selection)
+  const worker = async () => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      const { subject, expected } = next
+      tally.add(next, await checkUnderFaults(subject, { ...patience, kinds, expected }))
+    }
   }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
 }
 
 /** At every message, the end of the calling process. */
 export async function killEverywhere(ground: Ground, tally: Tally, selection: Selection) {
   if (!'SIGKILL'.includes(selection.fault)) return
   await bundleCaller()
-  const killed = selected(ground, selection).filter(({ name }) =>
-    ['first execution', 'rejection', 'joined'].includes(name),
+  // Whoever joins a transaction waits for each statement, on whatever host.
+  const killed = selected(ground, selection).filter(
+    ({ name, host }) =>
+      ['first execution', 'rejection'].includes(name) ||
+      (name === 'joined' && host !== 'pipelining'),
   )
   await Promise.all(
     killed.map(async (scenario) => {
