@@ -96,14 +96,14 @@ export async function writeNote(tx: Transaction<Host>): Promise<void> {
   await tx.insertInto('size_notes').values({ id: randomUUID(), body: 'x' }).execute()
 }
 
-/** Records of calls that were made long ago, past their replay window, with a response of 300 bytes. */
+/** Records of calls made long ago, past their replay window; their responses have 300 bytes on average. */
 export async function fill(ground: Ground, count: number): Promise<void> {
   const { tenant, actor, operation } = scope
   await sql`
     insert into ${recordsOf(ground)} (tenant, actor, operation, key, attempt, state,
       fingerprint_algorithm, fingerprint_version, fingerprint, response, created_at, completed_at, replay_until)
     select ${tenant}, ${actor}, ${operation}, gen_random_uuid()::text, gen_random_uuid(), 'completed',
-      'sha256', 1, sha256(n::text::bytea), decode(repeat(md5(n::text), 18) || repeat('0', 24), 'hex'),
+      'sha256', 1, sha256(n::text::bytea), decode(repeat(md5(n::text), 13 + n % 13), 'hex'),
       at, at, at
     from generate_series(1, ${count}::int) n,
       lateral (select now() - interval '1 day' + n * interval '1 millisecond' as at)`.execute(
