@@ -45,9 +45,9 @@ export async function withIdempotency<DB>(
 ): Promise<AnyResult> {
   // Bad input is found before anything has touched the database.
   const wanted = checkIntent(intent, operation)
-  const bound = deadlineOf(intent.options)
+  using bound = deadlineOf(intent.options)
   const { retry, onOutcome } = operation
-  return observed<AnyResult>(onOutcome, wanted, (noted) =>
+  return await observed<AnyResult>(onOutcome, wanted, (noted) =>
     retried(retry.attempts, bound, async (onLost) => {
       noted.attempts += 1
       const claim = { ...wanted, attempt: randomUUID() }
@@ -113,8 +113,8 @@ export async function withTransaction<DB>(
   intent: Intent<DB>,
 ): Promise<AnyJoinedResult> {
   const wanted = checkIntent(intent, operation)
-  const bound = deadlineOf(intent.options)
-  return observed<AnyJoinedResult>(operation.onOutcome, wanted, async (noted) => {
+  using bound = deadlineOf(intent.options)
+  return await observed<AnyJoinedResult>(operation.onOutcome, wanted, async (noted) => {
     noted.attempts = 1
     const claim = { ...wanted, attempt: randomUUID() }
     const outcome = await join(tx, claim, operation, intent.fn, bound, noted)

@@ -39,7 +39,6 @@ const LATE_MS = 600_000
 interface Variant {
   readonly name: string
   readonly call: () => Promise<unknown>
-  readonly keepsUntil?: true
 }
 
 const scope = { tenant: 't1', actor: 'u1', operation: 'memory' }
@@ -72,12 +71,7 @@ async function measure(
     { name: 'bare transaction', call: () => db.transaction().execute(write) },
     { name: 'call', call: () => calling() },
     { name: 'call with signal', call: () => calling({ signal }) },
-    // Its timer is the runtime's until the deadline has passed, which is not a leak: it ends.
-    {
-      name: 'call with deadlineMs',
-      call: () => calling({ deadlineMs: LATE_MS }),
-      keepsUntil: true,
-    },
+    { name: 'call with deadlineMs', call: () => calling({ deadlineMs: LATE_MS }) },
   ]
   const calling = (options?: CallOptions) =>
     idempotency.withIdempotency(scope, randomUUID(), decisive, write, options)
@@ -102,7 +96,7 @@ async function measure(
 }
 
 function figuresOf(
-  { name, keepsUntil }: Variant,
+  { name }: Variant,
   flights: readonly Flight[],
   calls: number,
 ): readonly MemoryFigure[] {
@@ -111,10 +105,6 @@ function figuresOf(
   const growth = first && last ? last.after - first.after : NaN
   const unit = 'bytes'
   const ofEach = { name: `${name}: each in flight`, value: median(each), unit } as const
-  if (keepsUntil) {
-    const kept = growth / (calls * (flights.length - 1))
-    return [ofEach, { name: `${name}: each that has ended, until the deadline`, value: kept, unit }]
-  }
   const kept = growth <= MOST_GROWTH_BYTES
   return [ofEach, { name: `${name}: growth from first round to last`, value: growth, unit, kept }]
 }

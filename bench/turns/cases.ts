@@ -147,20 +147,13 @@ export const turnCases: readonly TurnCase[] = [
   first('first execution, with deadlineMs', 1, bounded),
   first('first execution, with retry', 1, calling(1, { as: retry })),
   first('first execution, with businessIdentity', 1, calling(1, { as: duplicate })),
-  // A use is counted once the key is known to be new, and the savepoint comes behind it.
+  // A use is counted once the key is known to be new.
   {
     ...first('first execution, with quota', 1, calling(1, { as: quota })),
-    more: { pipelining: 2, oncelyDialect: 1 },
+    more: { pipelining: 1, oncelyDialect: 1 },
   },
-  // A read that locks would lock a claim of one's own, so that nothing is sent along with the claim.
-  {
-    ...first('first execution, with authorize', 1, calling(1, { as: authorize })),
-    more: { pipelining: 1 },
-  },
-  {
-    ...first("first execution, replayLock 'share'", 1, calling(1, { as: share })),
-    more: { pipelining: 1 },
-  },
+  first('first execution, with authorize', 1, calling(1, { as: authorize })),
+  first("first execution, replayLock 'share'", 1, calling(1, { as: share })),
   { ...first('run twice by retry', 1, failingOnce), of: 'other' },
   { ...first('joined', 1, joined, 'applied'), of: 'other' },
   later('replay', 'replay', 'replayed', executed),

@@ -47,12 +47,11 @@ export async function attempt<DB>(
     case 'claim': {
       observed.transaction = obtained.transaction
       if (quota) {
-        const freeInMs = await takeQuota(own, claim, quota)
+        const [freeInMs] = await own.together([() => takeQuota(own, claim, quota), set])
         if (freeInMs !== undefined) {
           const outcome: Outcome = { ok: false, kind: 'quota_exceeded', retryAfterMs: freeInMs }
           return { end: 'rollback', outcome }
         }
-        await set()
       }
       const { outcome, queries } = await execute(trx, savepoint, claim, operation, fn, bound)
       const failed = (error: unknown) => own.explained(failureOfStore(error))

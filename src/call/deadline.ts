@@ -20,26 +20,40 @@ export interface CallOptions {
 
 const MAX_TIMER_MS = 2_147_483_647
 
+/** A bound that is to be disposed of when the call has ended: a timer would keep it until it is due. */
+export interface Deadline extends Bound, Disposable {}
+
+const NONE: Deadline = { ...UNBOUNDED, [Symbol.dispose]: () => undefined }
+
 /** @throws OncelyError `invalid_options`. */
-export function deadlineOf(options: CallOptions = {}): Bound {
+export function deadlineOf(options: CallOptions = {}): Deadline {
   checkNames(options, ['signal', 'deadlineMs'])
   const { signal, deadlineMs } = options
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new OncelyError('invalid_options', 'signal must be an AbortSignal')
   }
   if (deadlineMs !== undefined) checkMs('deadlineMs', deadlineMs, MAX_TIMER_MS)
-  if (signal === undefined && deadlineMs === undefined) return UNBOUNDED
-  const timer = deadlineMs === undefined ? undefined : AbortSignal.timeout(deadlineMs)
+  if (signal === undefined && deadlineMs === undefined) return NONE
+  const over = new AbortController()
+  const timer =
+    deadlineMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          over.abort()
+        }, deadlineMs).unref()
   return {
-    signal: AbortSignal.any([signal, timer].filter((part) => part !== undefined)),
+    signal: AbortSignal.any([over.signal, signal].filter((part) => part !== undefined)),
     check() {
       if (signal?.aborted) {
         const { reason } = signal as { readonly reason: unknown }
         throw new OncelyError('aborted', 'the call was aborted', { cause: reason })
       }
-      if (timer?.aborted) {
+      if (over.signal.aborted) {
         throw new OncelyError('deadline_exceeded', `the call took longer than ${deadlineMs} ms`)
       }
+    },
+    [Symbol.dispose]() {
+      clearTimeout(timer)
     },
   }
 }

@@ -29,7 +29,7 @@ export async function lookUp<DB>(
   const accepted = checkFingerprints(fingerprints)
   const identity = { ...checkScope(scope), key: checkKey(key) }
   const { schema, retryAfterMs, replayWindowMs } = operation
-  const bound = deadlineOf(options)
+  using bound = deadlineOf(options)
   const lock = lockFor(operation)
   const fate = await transact<DB, Lookup<unknown> | Denied>(
     db,

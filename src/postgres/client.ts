@@ -15,9 +15,12 @@ interface Stream {
   destroy(): void
 }
 
-/** Whether a driver is Kysely's own for node-postgres, whose clients take more than a text. */
+/**
+ * Whether a driver is Kysely's own for node-postgres, whose clients take more than a text. Not so one
+ * that is derived from it, such as that for postgres.js.
+ */
 export function isNodePostgres(driver: Driver): boolean {
-  return driver instanceof PostgresDriver
+  return driver.constructor === PostgresDriver
 }
 
 /**

@@ -61,6 +61,26 @@ class OwnTables {
     }
   }
 
+  /**
+   * Executes several, of which each is sent before the one in front is answered where that can be.
+   *
+   * @throws what the first of them failed with, as the others fail because of it.
+   */
+  async together<Answers extends readonly unknown[]>(steps: {
+    readonly [At in keyof Answers]: () => Promise<Answers[At]>
+  }): Promise<Answers> {
+    const answers: PromiseSettledResult<unknown>[] = []
+    if (this.pipelines) {
+      answers.push(...(await Promise.allSettled(steps.map((step) => step()))))
+    } else {
+      for (const step of steps) answers.push({ status: 'fulfilled', value: await step() })
+    }
+    return answers.map((answer) => {
+      if (answer.status === 'rejected') throw answer.reason
+      return answer.value
+    }) as unknown as Answers
+  }
+
   /** The same for one that is compiled once. */
   perform<Given extends object, Row>(
     statement: Statement<Given, Row>,

@@ -57,35 +57,18 @@ async function claimOrRead(
   wanted: Claim,
   { lock, bounds, waits, behindClaim }: Way,
 ): Promise<Obtained | undefined> {
-  const claiming = claim(own, wanted, bounds, waits)
+  const claiming = () => claim(own, wanted, bounds, waits)
+  const read = () => readRecord(own, wanted, lock)
+  const nothing = () => Promise.resolve(undefined)
   // Where statements share a turn, what either outcome needs is sent along. Not so a read that locks:
   // a claim of our own would be locked by it.
-  if (own.pipelines && lock === 'none') {
-    const [transaction, record] = await firstError([
-      claiming,
-      readRecord(own, wanted, lock),
-      behindClaim?.(),
-    ])
-    if (transaction) return { by: 'claim', transaction }
-    return record && { by: 'record', record }
-  }
-  const transaction = await claiming
+  const [transaction, found] = own.pipelines
+    ? await own.together([claiming, lock === 'none' ? read : nothing, behindClaim ?? nothing])
+    : [await claiming()]
   if (transaction) {
-    await behindClaim?.()
+    if (!own.pipelines) await behindClaim?.()
     return { by: 'claim', transaction }
   }
-  const record = await readRecord(own, wanted, lock)
+  const record = found ?? (await read())
   return record && { by: 'record', record }
-}
-
-/** Waits for all of them; of several failures the first is the cause of those behind it. */
-async function firstError<Sent extends readonly unknown[]>(
-  sent: readonly [...Sent],
-): Promise<{ -readonly [Index in keyof Sent]: Awaited<Sent[Index]> }> {
-  const answers = await Promise.allSettled(sent)
-  const failed = (answers as PromiseSettledResult<unknown>[]).find(
-    (answer) => answer.status === 'rejected',
-  )
-  if (failed) throw failed.reason
-  return Promise.all(sent)
 }

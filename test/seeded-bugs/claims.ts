@@ -58,10 +58,10 @@ import { identityColumns,`,
       },
       {
         file: 'src/records/obtain.ts',
-        find: `  const claiming = claim(own, wanted, bounds, waits)
+        find: `  const claiming = () => claim(own, wanted, bounds, waits)
 `,
-        replace: `  const claiming = claim(own, wanted, bounds, waits)
-  const { transaction: won, record: seen } = await claiming
+        replace: `  const claiming = () => claim(own, wanted, bounds, waits)
+  const { transaction: won, record: seen } = await claiming()
   if (won) await behindClaim?.()
   if (won) return { by: 'claim', transaction: won }
   return seen ? { by: 'record', record: seen } : { by: 'other' }
