@@ -73,20 +73,22 @@ const statements = {
   none: claiming('none'),
 }
 
+// Each cast, as a parameter would otherwise be of the column's domain, which a driver that asks for
+// the types does not know how to send: PGlite makes a text of a Buffer.
 function claiming(waits: Waits) {
   return new Statement((tables, value: ValueOf<Values>) =>
     tables
       .insertInto('records')
       .values({
-        tenant: value('tenant'),
-        actor: value('actor'),
-        operation: value('operation'),
-        key: value('key'),
+        tenant: sql<string>`${value('tenant')}::text`,
+        actor: sql<string>`${value('actor')}::text`,
+        operation: sql<string>`${value('operation')}::text`,
+        key: sql<string>`${value('key')}::text`,
         attempt: value('attempt'),
         state: waits === 'none' ? sql.lit('claimed') : claimedIfReadCommitted,
-        fingerprint_algorithm: value('algorithm'),
-        fingerprint_version: value('version'),
-        fingerprint: value('digest'),
+        fingerprint_algorithm: sql<string>`${value('algorithm')}::text`,
+        fingerprint_version: sql<number>`${value('version')}::integer`,
+        fingerprint: sql<Buffer>`${value('digest')}::bytea`,
         created_at: boundWaitsFirst(waits, value),
         // Set here and not with the response, whose update would otherwise have to touch its index.
         replay_until: sql`statement_timestamp() + ${value('window')}::float8 * interval '1 millisecond'`,

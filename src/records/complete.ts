@@ -102,8 +102,9 @@ function store(tables: Pick<TableBuilder, 'updateTable'>, value: ValueOf<Values>
       state: value('state'),
       response: value('response'),
       response_stored: value('responseStored'),
-      resource_type: value('resourceType'),
-      resource_id: value('resourceId'),
+      // Cast as in the claim: the columns are of a domain.
+      resource_type: sql<string | null>`${value('resourceType')}::text`,
+      resource_id: sql<string | null>`${value('resourceId')}::text`,
       completed_at: sql`clock_timestamp()`,
     })
     .where('tenant', '=', value('tenant'))

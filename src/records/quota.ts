@@ -34,7 +34,7 @@ export async function takeQuota(
         where tenant = ${tenant} and actor = ${actor} and window_ms = ${windowMs} and q.bucket > now - ${counted}
       ), added as (
         insert into ${uses} as q (tenant, actor, window_ms, bucket, backend, uses, forget_at)
-        select ${tenant}, ${actor}, ${windowMs}, bucket, pg_backend_pid(), 1, bucket + ${counted}
+        select ${tenant}::text, ${actor}::text, ${windowMs}, bucket, pg_backend_pid(), 1, bucket + ${counted}
         from used, this where count < ${limit}::bigint
         on conflict (tenant, actor, window_ms, bucket, backend) do update set uses = q.uses + 1
       )

@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+
 import type { OwnTables } from '../postgres/enter.ts'
 
 /**
@@ -13,7 +15,11 @@ export async function recordEvent(
   const { numAffectedRows } = await own.run(
     own.tables
       .insertInto('sink')
-      .values({ consumer, event_id: eventId })
+      .values({
+        // Cast, as a parameter would otherwise be of the column's domain.
+        consumer: sql<string>`${consumer}::text`,
+        event_id: sql<string>`${eventId}::text`,
+      })
       .onConflict((conflict) => conflict.columns(['consumer', 'event_id']).doNothing()),
   )
   return numAffectedRows === 1n
