@@ -2,8 +2,20 @@ import { type Kysely, sql } from 'kysely'
 
 /** One thing that a migration makes, in PostgreSQL's own words. */
 export interface CatalogueEntry {
-  readonly kind: 'table' | 'column' | 'constraint' | 'index' | 'trigger' | 'function' | 'rule'
-  /** The table that it belongs to; of a function, that of the trigger which calls it. */
+  readonly kind:
+    | 'domain'
+    | 'domain constraint'
+    | 'table'
+    | 'column'
+    | 'constraint'
+    | 'index'
+    | 'trigger'
+    | 'function'
+    | 'rule'
+  /**
+   * The table that it belongs to; of a function, that of the trigger which calls it. What belongs to a
+   * domain has its name here.
+   */
   readonly table: string
   readonly name: string
   readonly definition: string
@@ -36,7 +48,25 @@ const entries = (schema: string) => sql<CatalogueEntry>`
     select c.oid, c.relname, c.relpersistence, c.relrowsecurity, c.relforcerowsecurity
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = ${schema} and c.relkind in ('r', 'p')
+  ), domains as (
+    select y.oid, y.typname, concat_ws(' ',
+      format_type(y.typbasetype, y.typtypmod),
+      case when y.typcollation <> b.typcollation then format('collate %I', co.collname) end,
+      case when y.typnotnull then 'not null' end,
+      'default ' || y.typdefault) as definition
+    from pg_type y
+    join pg_namespace n on n.oid = y.typnamespace
+    join pg_type b on b.oid = y.typbasetype
+    left join pg_collation co on co.oid = y.typcollation
+    where n.nspname = ${schema} and y.typtype = 'd'
   ), entries as (
+    -- Before the tables whose columns are of them.
+    select -1 as rank, 'domain' as kind, typname as table, typname as name, 0 as place, definition
+    from domains
+    union all
+    select 0, 'domain constraint', d.typname, k.conname, 0, pg_get_constraintdef(k.oid, true)
+    from domains d join pg_constraint k on k.contypid = d.oid and k.contype = 'c'
+    union all
     select 1 as rank, 'table' as kind, relname as table, relname as name, 0 as place,
       case relpersistence when 'u' then 'unlogged table' else 'table' end
         || case when relrowsecurity or relforcerowsecurity then ' with row level security' else '' end as definition

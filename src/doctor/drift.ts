@@ -2,7 +2,15 @@ import { catalogue as expected } from '../../codegen/catalogue.ts'
 import { quoted } from '../migrate/statements.ts'
 import type { CatalogueEntry } from './catalogue.ts'
 import type { Finding } from './finding.ts'
-import { creation, described, fillable, removal, replacement } from './mends.ts'
+import {
+  creation,
+  described,
+  domainsOf,
+  fillable,
+  isRemade,
+  removal,
+  replacement,
+} from './mends.ts'
 
 /**
  * Where tables are not as their migrations made them.
@@ -14,13 +22,23 @@ export function driftOf(
   tables: readonly string[],
   schema: string,
 ): readonly Finding[] {
-  const ours = (entry: CatalogueEntry) => tables.includes(entry.table)
+  const owners = [...domainsOf(tables), ...tables]
+  const ours = (entry: CatalogueEntry) => owners.includes(entry.table)
   const found = new Map(actual.filter(ours).map((entry) => [keyOf(entry), entry]))
   const wanted = new Map(expected.filter(ours).map((entry) => [keyOf(entry), entry]))
+  // Its mend makes such a domain anew, with its constraints.
+  const remade = [...wanted].filter(([key, entry]) => isRemade(entry, found.get(key)))
+  for (const [, { name }] of remade) {
+    for (const entries of [found, wanted]) {
+      for (const [key, { kind, table }] of entries) {
+        if (kind === 'domain constraint' && table === name) entries.delete(key)
+      }
+    }
+  }
   const missing = [...wanted].flatMap(([key, entry]) => {
     const there = found.get(key)
-    // Without its table nothing else of it is there either.
-    if (!there && entry.kind !== 'table' && !found.has(tableOf(entry))) return []
+    // Without its table, or its domain, nothing else of it is there either.
+    if (!there && keyOf(entry) !== ownerOf(entry) && !found.has(ownerOf(entry))) return []
     if (!there) return missingOf(entry, schema)
     return there.definition === entry.definition ? [] : differentOf(entry, there, schema)
   })
@@ -33,7 +51,8 @@ export function driftOf(
 
 const keyOf = ({ kind, table, name }: Omit<CatalogueEntry, 'definition'>) =>
   `${kind} ${table} ${name}`
-const tableOf = ({ table }: CatalogueEntry) => keyOf({ kind: 'table', table, name: table })
+const ownerOf = ({ kind, table }: CatalogueEntry) =>
+  keyOf({ kind: kind.startsWith('domain') ? 'domain' : 'table', table, name: table })
 
 function missingOf(entry: CatalogueEntry, schema: string): Finding {
   const problem = `${described(entry)} is missing`

@@ -6,17 +6,33 @@ import type { CatalogueEntry } from './catalogue.ts'
 
 /** How people call it. */
 export function described({ kind, table, name }: CatalogueEntry): string {
-  return kind === 'table' || kind === 'function'
+  if (kind === 'domain constraint') return `the constraint ${name} of the domain ${table}`
+  return kind === 'table' || kind === 'function' || kind === 'domain'
     ? `the ${kind} ${name}`
     : `the ${kind} ${name} of ${table}`
 }
 
-/** SQL that makes what is missing; of a table, with all that belongs to it. */
+/** The domains that columns of these tables are of. */
+export function domainsOf(tables: readonly string[]): readonly string[] {
+  const columns = catalogue.filter(({ kind, table }) => kind === 'column' && tables.includes(table))
+  const types = new Set(columns.map(({ definition }) => partsOf(definition).type))
+  return [...types].filter(isDomain)
+}
+
+function isDomain(type: string): boolean {
+  return catalogue.some(({ kind, name }) => kind === 'domain' && name === type)
+}
+
+/** SQL that makes what is missing; of a table or a domain, with all that belongs to it. */
 export function creation(entry: CatalogueEntry, schema: string): string {
   const { kind, table, name, definition } = entry
   const [on, id] = [quoted(schema, table), quoted(name)]
+  if (kind === 'domain') return creationOfDomain(entry, schema)
+  if (kind === 'domain constraint') return `alter domain ${on} add constraint ${id} ${definition};`
   if (kind === 'table') return creationOfTable(table, schema)
-  if (kind === 'column') return `alter table ${on} add column ${id} ${addable(definition)};`
+  if (kind === 'column') {
+    return `alter table ${on} add column ${id} ${qualified(addable(definition), schema)};`
+  }
   if (kind === 'constraint') return `alter table ${on} add constraint ${id} ${definition};`
   if (kind === 'function') return creationOfFunction(entry, schema)
   // A definition names its table and its function without their schema.
@@ -33,12 +49,25 @@ export function fillable(definition: string): boolean {
   return / not null$/.test(definition)
 }
 
+/** A column's definition names its domain without the schema. */
+function qualified(definition: string, schema: string): string {
+  const { type } = partsOf(definition)
+  return isDomain(type) ? quoted(schema, type) + definition.slice(type.length) : definition
+}
+
+function creationOfDomain({ name, definition }: CatalogueEntry, schema: string): string {
+  const constraints = catalogue
+    .filter(({ kind, table }) => kind === 'domain constraint' && table === name)
+    .map((constraint) => ` constraint ${quoted(constraint.name)} ${constraint.definition}`)
+  return `create domain ${quoted(schema, name)} as ${definition}${constraints.join('')};`
+}
+
 function creationOfTable(table: string, schema: string): string {
   const entries = catalogue.filter((entry) => entry.table === table && entry.kind !== 'table')
   const isColumn = ({ kind }: CatalogueEntry) => kind === 'column'
   const columns = entries
     .filter(isColumn)
-    .map((entry) => `${quoted(entry.name)} ${entry.definition}`)
+    .map((entry) => `${quoted(entry.name)} ${qualified(entry.definition, schema)}`)
   const others = entries.filter((entry) => !isColumn(entry)).map((entry) => creation(entry, schema))
   return [`create table ${quoted(schema, table)} (${columns.join(', ')});`, ...others].join(' ')
 }
@@ -59,9 +88,12 @@ export function removal({ kind, table, name }: CatalogueEntry, schema: string): 
       return `alter table ${on} alter column ${id} drop not null;`
     case 'constraint':
       return `alter table ${on} drop constraint ${id};`
+    case 'domain constraint':
+      return `alter domain ${on} drop constraint ${id};`
     case 'trigger':
     case 'rule':
       return `drop ${kind} ${id} on ${on};`
+    case 'domain':
     case 'table':
     case 'index':
     case 'function':
@@ -75,12 +107,37 @@ export function replacement(wanted: CatalogueEntry, there: CatalogueEntry, schem
   if (wanted.kind === 'table') {
     return `alter table ${on} set logged; alter table ${on} no force row level security; alter table ${on} disable row level security;`
   }
-  if (wanted.kind === 'column') return columnReplacement(wanted, there, on)
+  if (wanted.kind === 'domain') return domainReplacement(wanted, there, schema)
+  if (wanted.kind === 'column') return columnReplacement(wanted, there, schema)
   if (wanted.kind === 'function') return creation(wanted, schema)
   if (wanted.kind === 'trigger' && there.definition.startsWith(`${wanted.definition} -- `)) {
     return `alter table ${on} enable trigger ${quoted(wanted.name)};`
   }
   return `${removal(wanted, schema)} ${creation(wanted, schema)}`
+}
+
+/** Whether it is a domain of another type, which cannot be changed: it is put aside and made anew. */
+export function isRemade(wanted: CatalogueEntry, there: CatalogueEntry | undefined): boolean {
+  if (wanted.kind !== 'domain' || !there) return false
+  return partsOf(there.definition).type !== partsOf(wanted.definition).type
+}
+
+function domainReplacement(wanted: CatalogueEntry, there: CatalogueEntry, schema: string): string {
+  const id = quoted(schema, wanted.name)
+  if (!isRemade(wanted, there)) {
+    return `alter domain ${id} drop not null; alter domain ${id} drop default;`
+  }
+  const columns = catalogue.filter(
+    ({ kind, definition }) => kind === 'column' && partsOf(definition).type === wanted.name,
+  )
+  return [
+    `alter domain ${id} rename to ${quoted(`${wanted.name}_replaced`)};`,
+    creation(wanted, schema),
+    ...columns.map(({ table, name }) => {
+      const column = quoted(name)
+      return `alter table if exists ${quoted(schema, table)} alter ${column} type ${id} using ${column}::${id};`
+    }),
+  ].join(' ')
 }
 
 /** `bigint not null generated always as identity`, `text collate "C" default 'x'` */
@@ -90,15 +147,15 @@ function partsOf(definition: string) {
   return { type, notNull, identity, byDefault }
 }
 
-function columnReplacement(wanted: CatalogueEntry, actual: CatalogueEntry, on: string): string {
-  const id = quoted(wanted.name)
+function columnReplacement(wanted: CatalogueEntry, actual: CatalogueEntry, schema: string): string {
+  const [on, id] = [quoted(schema, wanted.table), quoted(wanted.name)]
   const [there, is] = [partsOf(actual.definition), partsOf(wanted.definition)]
+  const type = qualified(is.type, schema)
+  const cast = qualified(is.type.replace(/ collate .*/, ''), schema)
   const identity = there.identity === undefined ? `add${is.identity}` : 'set generated always'
   const changes = [
     there.byDefault === undefined ? [] : 'drop default',
-    there.type === is.type
-      ? []
-      : `type ${is.type} using ${id}::${is.type.replace(/ collate .*/, '')}`,
+    there.type === is.type ? [] : `type ${type} using ${id}::${cast}`,
     there.notNull === is.notNull ? [] : `${is.notNull === undefined ? 'drop' : 'set'} not null`,
     is.byDefault === undefined ? [] : `set default ${is.byDefault}`,
     is.identity === there.identity || is.identity === undefined ? [] : identity,
