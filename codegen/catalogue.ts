@@ -3,6 +3,186 @@ import type { CatalogueEntry } from '../src/doctor/catalogue.ts'
 
 export const catalogue: readonly CatalogueEntry[] = [
   {
+    "kind": "domain",
+    "table": "orders_text",
+    "name": "orders_text",
+    "definition": "text collate \"C\""
+  },
+  {
+    "kind": "domain",
+    "table": "outbox_attempts",
+    "name": "outbox_attempts",
+    "definition": "integer"
+  },
+  {
+    "kind": "domain",
+    "table": "outbox_sequence",
+    "name": "outbox_sequence",
+    "definition": "bigint"
+  },
+  {
+    "kind": "domain",
+    "table": "outbox_text",
+    "name": "outbox_text",
+    "definition": "text collate \"C\""
+  },
+  {
+    "kind": "domain",
+    "table": "quota_uses_uses",
+    "name": "quota_uses_uses",
+    "definition": "integer"
+  },
+  {
+    "kind": "domain",
+    "table": "records_fingerprint",
+    "name": "records_fingerprint",
+    "definition": "bytea"
+  },
+  {
+    "kind": "domain",
+    "table": "records_fingerprint_algorithm",
+    "name": "records_fingerprint_algorithm",
+    "definition": "text collate \"C\""
+  },
+  {
+    "kind": "domain",
+    "table": "records_fingerprint_version",
+    "name": "records_fingerprint_version",
+    "definition": "integer"
+  },
+  {
+    "kind": "domain",
+    "table": "records_key",
+    "name": "records_key",
+    "definition": "text collate \"C\""
+  },
+  {
+    "kind": "domain",
+    "table": "records_response_status",
+    "name": "records_response_status",
+    "definition": "smallint"
+  },
+  {
+    "kind": "domain",
+    "table": "records_text",
+    "name": "records_text",
+    "definition": "text collate \"C\""
+  },
+  {
+    "kind": "domain",
+    "table": "sink_consumer",
+    "name": "sink_consumer",
+    "definition": "text collate \"C\""
+  },
+  {
+    "kind": "domain",
+    "table": "sink_event_id",
+    "name": "sink_event_id",
+    "definition": "text collate \"C\""
+  },
+  {
+    "kind": "domain",
+    "table": "sink_sequence",
+    "name": "sink_sequence",
+    "definition": "bigint"
+  },
+  {
+    "kind": "domain",
+    "table": "sink_text",
+    "name": "sink_text",
+    "definition": "text collate \"C\""
+  },
+  {
+    "kind": "domain constraint",
+    "table": "orders_text",
+    "name": "orders_text_check",
+    "definition": "CHECK (char_length(VALUE) >= 1 AND char_length(VALUE) <= 200)"
+  },
+  {
+    "kind": "domain constraint",
+    "table": "outbox_attempts",
+    "name": "outbox_attempts_check",
+    "definition": "CHECK (VALUE >= 0)"
+  },
+  {
+    "kind": "domain constraint",
+    "table": "outbox_sequence",
+    "name": "outbox_sequence_check",
+    "definition": "CHECK (VALUE >= 0)"
+  },
+  {
+    "kind": "domain constraint",
+    "table": "outbox_text",
+    "name": "outbox_text_check",
+    "definition": "CHECK (char_length(VALUE) >= 1 AND char_length(VALUE) <= 200)"
+  },
+  {
+    "kind": "domain constraint",
+    "table": "quota_uses_uses",
+    "name": "quota_uses_uses_check",
+    "definition": "CHECK (VALUE >= 1)"
+  },
+  {
+    "kind": "domain constraint",
+    "table": "records_fingerprint",
+    "name": "records_fingerprint_check",
+    "definition": "CHECK (octet_length(VALUE) = 32)"
+  },
+  {
+    "kind": "domain constraint",
+    "table": "records_fingerprint_algorithm",
+    "name": "records_fingerprint_algorithm_check",
+    "definition": "CHECK (VALUE = ANY (ARRAY['sha256'::text, 'hmac-sha256'::text]))"
+  },
+  {
+    "kind": "domain constraint",
+    "table": "records_fingerprint_version",
+    "name": "records_fingerprint_version_check",
+    "definition": "CHECK (VALUE >= 1)"
+  },
+  {
+    "kind": "domain constraint",
+    "table": "records_key",
+    "name": "records_key_check",
+    "definition": "CHECK (octet_length(VALUE) <= 255 AND (VALUE COLLATE \"C\") ~ '^[!-~]([ -~]*[!-~])?$'::text)"
+  },
+  {
+    "kind": "domain constraint",
+    "table": "records_response_status",
+    "name": "records_response_status_check",
+    "definition": "CHECK (VALUE >= 100 AND VALUE <= 599)"
+  },
+  {
+    "kind": "domain constraint",
+    "table": "records_text",
+    "name": "records_text_check",
+    "definition": "CHECK (char_length(VALUE) >= 1 AND char_length(VALUE) <= 200)"
+  },
+  {
+    "kind": "domain constraint",
+    "table": "sink_consumer",
+    "name": "sink_consumer_check",
+    "definition": "CHECK (octet_length(VALUE) >= 1 AND octet_length(VALUE) <= 200)"
+  },
+  {
+    "kind": "domain constraint",
+    "table": "sink_event_id",
+    "name": "sink_event_id_check",
+    "definition": "CHECK (octet_length(VALUE) >= 1 AND octet_length(VALUE) <= 255)"
+  },
+  {
+    "kind": "domain constraint",
+    "table": "sink_sequence",
+    "name": "sink_sequence_check",
+    "definition": "CHECK (VALUE >= 0)"
+  },
+  {
+    "kind": "domain constraint",
+    "table": "sink_text",
+    "name": "sink_text_check",
+    "definition": "CHECK (char_length(VALUE) >= 1 AND char_length(VALUE) <= 200)"
+  },
+  {
     "kind": "table",
     "table": "oncely_migrations",
     "name": "oncely_migrations",
@@ -60,7 +240,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "column",
     "table": "orders",
     "name": "tenant",
-    "definition": "text collate \"C\" not null"
+    "definition": "orders_text not null"
   },
   {
     "kind": "column",
@@ -72,13 +252,13 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "column",
     "table": "orders",
     "name": "actor",
-    "definition": "text collate \"C\" not null"
+    "definition": "orders_text not null"
   },
   {
     "kind": "column",
     "table": "orders",
     "name": "operation",
-    "definition": "text collate \"C\" not null"
+    "definition": "orders_text not null"
   },
   {
     "kind": "column",
@@ -90,7 +270,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "column",
     "table": "orders",
     "name": "sku",
-    "definition": "text collate \"C\" not null"
+    "definition": "orders_text not null"
   },
   {
     "kind": "column",
@@ -144,25 +324,25 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "column",
     "table": "outbox",
     "name": "tenant",
-    "definition": "text collate \"C\" not null"
+    "definition": "outbox_text not null"
   },
   {
     "kind": "column",
     "table": "outbox",
     "name": "aggregatetype",
-    "definition": "text collate \"C\" not null"
+    "definition": "outbox_text not null"
   },
   {
     "kind": "column",
     "table": "outbox",
     "name": "aggregateid",
-    "definition": "text collate \"C\" not null"
+    "definition": "outbox_text not null"
   },
   {
     "kind": "column",
     "table": "outbox",
     "name": "type",
-    "definition": "text collate \"C\" not null"
+    "definition": "outbox_text not null"
   },
   {
     "kind": "column",
@@ -174,7 +354,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "column",
     "table": "outbox",
     "name": "sequence",
-    "definition": "bigint"
+    "definition": "outbox_sequence"
   },
   {
     "kind": "column",
@@ -192,7 +372,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "column",
     "table": "outbox",
     "name": "attempts",
-    "definition": "integer not null default 0"
+    "definition": "outbox_attempts not null default 0"
   },
   {
     "kind": "column",
@@ -234,13 +414,13 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "column",
     "table": "quota_uses",
     "name": "tenant",
-    "definition": "text collate \"C\" not null"
+    "definition": "records_text not null"
   },
   {
     "kind": "column",
     "table": "quota_uses",
     "name": "actor",
-    "definition": "text collate \"C\" not null"
+    "definition": "records_text not null"
   },
   {
     "kind": "column",
@@ -264,7 +444,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "column",
     "table": "quota_uses",
     "name": "uses",
-    "definition": "integer not null"
+    "definition": "quota_uses_uses not null"
   },
   {
     "kind": "column",
@@ -276,25 +456,25 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "column",
     "table": "records",
     "name": "tenant",
-    "definition": "text collate \"C\" not null"
+    "definition": "records_text not null"
   },
   {
     "kind": "column",
     "table": "records",
     "name": "actor",
-    "definition": "text collate \"C\" not null"
+    "definition": "records_text not null"
   },
   {
     "kind": "column",
     "table": "records",
     "name": "operation",
-    "definition": "text collate \"C\" not null"
+    "definition": "records_text not null"
   },
   {
     "kind": "column",
     "table": "records",
     "name": "key",
-    "definition": "text collate \"C\" not null"
+    "definition": "records_key not null"
   },
   {
     "kind": "column",
@@ -312,19 +492,19 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "column",
     "table": "records",
     "name": "fingerprint_algorithm",
-    "definition": "text collate \"C\" not null"
+    "definition": "records_fingerprint_algorithm not null"
   },
   {
     "kind": "column",
     "table": "records",
     "name": "fingerprint_version",
-    "definition": "integer not null"
+    "definition": "records_fingerprint_version not null"
   },
   {
     "kind": "column",
     "table": "records",
     "name": "fingerprint",
-    "definition": "bytea not null"
+    "definition": "records_fingerprint not null"
   },
   {
     "kind": "column",
@@ -342,7 +522,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "column",
     "table": "records",
     "name": "response_status",
-    "definition": "smallint"
+    "definition": "records_response_status"
   },
   {
     "kind": "column",
@@ -354,13 +534,13 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "column",
     "table": "records",
     "name": "resource_type",
-    "definition": "text collate \"C\""
+    "definition": "records_text"
   },
   {
     "kind": "column",
     "table": "records",
     "name": "resource_id",
-    "definition": "text collate \"C\""
+    "definition": "records_text"
   },
   {
     "kind": "column",
@@ -390,13 +570,13 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "column",
     "table": "sink",
     "name": "consumer",
-    "definition": "text collate \"C\" not null"
+    "definition": "sink_consumer not null"
   },
   {
     "kind": "column",
     "table": "sink",
     "name": "event_id",
-    "definition": "text collate \"C\" not null"
+    "definition": "sink_event_id not null"
   },
   {
     "kind": "column",
@@ -408,43 +588,37 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "column",
     "table": "sink_sequences",
     "name": "consumer",
-    "definition": "text collate \"C\" not null"
+    "definition": "sink_consumer not null"
   },
   {
     "kind": "column",
     "table": "sink_sequences",
     "name": "tenant",
-    "definition": "text collate \"C\" not null"
+    "definition": "sink_text not null"
   },
   {
     "kind": "column",
     "table": "sink_sequences",
     "name": "aggregatetype",
-    "definition": "text collate \"C\" not null"
+    "definition": "sink_text not null"
   },
   {
     "kind": "column",
     "table": "sink_sequences",
     "name": "aggregateid",
-    "definition": "text collate \"C\" not null"
+    "definition": "sink_text not null"
   },
   {
     "kind": "column",
     "table": "sink_sequences",
     "name": "sequence",
-    "definition": "bigint not null"
+    "definition": "sink_sequence not null"
   },
   {
     "kind": "constraint",
     "table": "oncely_migrations",
     "name": "oncely_migrations_pkey",
     "definition": "PRIMARY KEY (name)"
-  },
-  {
-    "kind": "constraint",
-    "table": "orders",
-    "name": "orders_actor_check",
-    "definition": "CHECK (char_length(actor) >= 1 AND char_length(actor) <= 200 AND octet_length(actor) <= 800)"
   },
   {
     "kind": "constraint",
@@ -473,12 +647,6 @@ export const catalogue: readonly CatalogueEntry[] = [
   {
     "kind": "constraint",
     "table": "orders",
-    "name": "orders_operation_check",
-    "definition": "CHECK (char_length(operation) >= 1 AND char_length(operation) <= 200 AND octet_length(operation) <= 800)"
-  },
-  {
-    "kind": "constraint",
-    "table": "orders",
     "name": "orders_order_number_check",
     "definition": "CHECK (octet_length(order_number) >= 1 AND octet_length(order_number) <= 100)"
   },
@@ -497,44 +665,14 @@ export const catalogue: readonly CatalogueEntry[] = [
   {
     "kind": "constraint",
     "table": "orders",
-    "name": "orders_sku_check",
-    "definition": "CHECK (char_length(sku) >= 1 AND char_length(sku) <= 200 AND octet_length(sku) <= 800)"
-  },
-  {
-    "kind": "constraint",
-    "table": "orders",
     "name": "orders_status_check",
     "definition": "CHECK (status = ANY (ARRAY['placed'::text, 'paid'::text, 'cancelled'::text]))"
   },
   {
     "kind": "constraint",
     "table": "orders",
-    "name": "orders_tenant_check",
-    "definition": "CHECK (char_length(tenant) >= 1 AND char_length(tenant) <= 200 AND octet_length(tenant) <= 800)"
-  },
-  {
-    "kind": "constraint",
-    "table": "orders",
     "name": "orders_version_check",
     "definition": "CHECK (version >= 1)"
-  },
-  {
-    "kind": "constraint",
-    "table": "outbox",
-    "name": "outbox_aggregateid_check",
-    "definition": "CHECK (char_length(aggregateid) >= 1 AND char_length(aggregateid) <= 200 AND octet_length(aggregateid) <= 800)"
-  },
-  {
-    "kind": "constraint",
-    "table": "outbox",
-    "name": "outbox_aggregatetype_check",
-    "definition": "CHECK (char_length(aggregatetype) >= 1 AND char_length(aggregatetype) <= 200 AND octet_length(aggregatetype) <= 800)"
-  },
-  {
-    "kind": "constraint",
-    "table": "outbox",
-    "name": "outbox_attempts_check",
-    "definition": "CHECK (attempts >= 0)"
   },
   {
     "kind": "constraint",
@@ -550,81 +688,9 @@ export const catalogue: readonly CatalogueEntry[] = [
   },
   {
     "kind": "constraint",
-    "table": "outbox",
-    "name": "outbox_sequence_check",
-    "definition": "CHECK (sequence >= 0)"
-  },
-  {
-    "kind": "constraint",
-    "table": "outbox",
-    "name": "outbox_tenant_check",
-    "definition": "CHECK (char_length(tenant) >= 1 AND char_length(tenant) <= 200 AND octet_length(tenant) <= 800)"
-  },
-  {
-    "kind": "constraint",
-    "table": "outbox",
-    "name": "outbox_type_check",
-    "definition": "CHECK (char_length(type) >= 1 AND char_length(type) <= 200 AND octet_length(type) <= 800)"
-  },
-  {
-    "kind": "constraint",
-    "table": "quota_uses",
-    "name": "quota_uses_actor_check",
-    "definition": "CHECK (char_length(actor) >= 1 AND char_length(actor) <= 200 AND octet_length(actor) <= 800)"
-  },
-  {
-    "kind": "constraint",
     "table": "quota_uses",
     "name": "quota_uses_pkey",
     "definition": "PRIMARY KEY (tenant, actor, window_ms, bucket, backend)"
-  },
-  {
-    "kind": "constraint",
-    "table": "quota_uses",
-    "name": "quota_uses_tenant_check",
-    "definition": "CHECK (char_length(tenant) >= 1 AND char_length(tenant) <= 200 AND octet_length(tenant) <= 800)"
-  },
-  {
-    "kind": "constraint",
-    "table": "quota_uses",
-    "name": "quota_uses_uses_check",
-    "definition": "CHECK (uses >= 1)"
-  },
-  {
-    "kind": "constraint",
-    "table": "records",
-    "name": "records_actor_check",
-    "definition": "CHECK (char_length(actor) >= 1 AND char_length(actor) <= 200 AND octet_length(actor) <= 800)"
-  },
-  {
-    "kind": "constraint",
-    "table": "records",
-    "name": "records_fingerprint_algorithm_check",
-    "definition": "CHECK (fingerprint_algorithm = ANY (ARRAY['sha256'::text, 'hmac-sha256'::text]))"
-  },
-  {
-    "kind": "constraint",
-    "table": "records",
-    "name": "records_fingerprint_check",
-    "definition": "CHECK (octet_length(fingerprint) = 32)"
-  },
-  {
-    "kind": "constraint",
-    "table": "records",
-    "name": "records_fingerprint_version_check",
-    "definition": "CHECK (fingerprint_version >= 1)"
-  },
-  {
-    "kind": "constraint",
-    "table": "records",
-    "name": "records_key_check",
-    "definition": "CHECK (octet_length(key) <= 255 AND key ~ '^[!-~]([ -~]*[!-~])?$'::text)"
-  },
-  {
-    "kind": "constraint",
-    "table": "records",
-    "name": "records_operation_check",
-    "definition": "CHECK (char_length(operation) >= 1 AND char_length(operation) <= 200 AND octet_length(operation) <= 800)"
   },
   {
     "kind": "constraint",
@@ -635,56 +701,8 @@ export const catalogue: readonly CatalogueEntry[] = [
   {
     "kind": "constraint",
     "table": "records",
-    "name": "records_resource_check",
-    "definition": "CHECK ((resource_type IS NULL) = (resource_id IS NULL))"
-  },
-  {
-    "kind": "constraint",
-    "table": "records",
-    "name": "records_resource_id_check",
-    "definition": "CHECK (char_length(resource_id) >= 1 AND char_length(resource_id) <= 200 AND octet_length(resource_id) <= 800)"
-  },
-  {
-    "kind": "constraint",
-    "table": "records",
-    "name": "records_resource_type_check",
-    "definition": "CHECK (char_length(resource_type) >= 1 AND char_length(resource_type) <= 200 AND octet_length(resource_type) <= 800)"
-  },
-  {
-    "kind": "constraint",
-    "table": "records",
-    "name": "records_response_check",
-    "definition": "CHECK (response IS NOT NULL OR response_status IS NULL AND response_headers IS NULL)"
-  },
-  {
-    "kind": "constraint",
-    "table": "records",
-    "name": "records_response_status_check",
-    "definition": "CHECK (response_status >= 100 AND response_status <= 599)"
-  },
-  {
-    "kind": "constraint",
-    "table": "records",
     "name": "records_state_check",
-    "definition": "CHECK (\nCASE state\n    WHEN 'claimed'::text THEN completed_at IS NULL AND expired_at IS NULL AND response IS NULL\n    WHEN 'completed'::text THEN completed_at IS NOT NULL AND expired_at IS NULL AND response IS NOT NULL\n    WHEN 'rejected'::text THEN completed_at IS NOT NULL AND expired_at IS NULL AND response IS NOT NULL\n    WHEN 'expired'::text THEN completed_at IS NOT NULL AND expired_at IS NOT NULL AND response IS NULL\n    ELSE false\nEND)"
-  },
-  {
-    "kind": "constraint",
-    "table": "records",
-    "name": "records_tenant_check",
-    "definition": "CHECK (char_length(tenant) >= 1 AND char_length(tenant) <= 200 AND octet_length(tenant) <= 800)"
-  },
-  {
-    "kind": "constraint",
-    "table": "sink",
-    "name": "sink_consumer_check",
-    "definition": "CHECK (octet_length(consumer) >= 1 AND octet_length(consumer) <= 200)"
-  },
-  {
-    "kind": "constraint",
-    "table": "sink",
-    "name": "sink_event_id_check",
-    "definition": "CHECK (octet_length(event_id) >= 1 AND octet_length(event_id) <= 255)"
+    "definition": "CHECK (\nCASE\n    WHEN response IS NOT NULL THEN (state = ANY (ARRAY['completed'::text, 'rejected'::text])) AND completed_at IS NOT NULL AND expired_at IS NULL\n    WHEN response_status IS NOT NULL OR response_headers IS NOT NULL THEN false\n    WHEN state = 'claimed'::text THEN completed_at IS NULL AND expired_at IS NULL\n    ELSE state = 'expired'::text AND completed_at IS NOT NULL AND expired_at IS NOT NULL\nEND AND (resource_type IS NULL) = (resource_id IS NULL))"
   },
   {
     "kind": "constraint",
@@ -695,38 +713,8 @@ export const catalogue: readonly CatalogueEntry[] = [
   {
     "kind": "constraint",
     "table": "sink_sequences",
-    "name": "sink_sequences_aggregateid_check",
-    "definition": "CHECK (char_length(aggregateid) >= 1 AND char_length(aggregateid) <= 200 AND octet_length(aggregateid) <= 800)"
-  },
-  {
-    "kind": "constraint",
-    "table": "sink_sequences",
-    "name": "sink_sequences_aggregatetype_check",
-    "definition": "CHECK (char_length(aggregatetype) >= 1 AND char_length(aggregatetype) <= 200 AND octet_length(aggregatetype) <= 800)"
-  },
-  {
-    "kind": "constraint",
-    "table": "sink_sequences",
-    "name": "sink_sequences_consumer_check",
-    "definition": "CHECK (octet_length(consumer) >= 1 AND octet_length(consumer) <= 200)"
-  },
-  {
-    "kind": "constraint",
-    "table": "sink_sequences",
     "name": "sink_sequences_pkey",
     "definition": "PRIMARY KEY (consumer, tenant, aggregatetype, aggregateid)"
-  },
-  {
-    "kind": "constraint",
-    "table": "sink_sequences",
-    "name": "sink_sequences_sequence_check",
-    "definition": "CHECK (sequence >= 0)"
-  },
-  {
-    "kind": "constraint",
-    "table": "sink_sequences",
-    "name": "sink_sequences_tenant_check",
-    "definition": "CHECK (char_length(tenant) >= 1 AND char_length(tenant) <= 200 AND octet_length(tenant) <= 800)"
   },
   {
     "kind": "index",

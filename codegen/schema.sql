@@ -1,3 +1,48 @@
+create domain orders_text as text collate "C"
+  constraint orders_text_check CHECK (char_length(VALUE) >= 1 AND char_length(VALUE) <= 200);
+
+create domain outbox_attempts as integer
+  constraint outbox_attempts_check CHECK (VALUE >= 0);
+
+create domain outbox_sequence as bigint
+  constraint outbox_sequence_check CHECK (VALUE >= 0);
+
+create domain outbox_text as text collate "C"
+  constraint outbox_text_check CHECK (char_length(VALUE) >= 1 AND char_length(VALUE) <= 200);
+
+create domain quota_uses_uses as integer
+  constraint quota_uses_uses_check CHECK (VALUE >= 1);
+
+create domain records_fingerprint as bytea
+  constraint records_fingerprint_check CHECK (octet_length(VALUE) = 32);
+
+create domain records_fingerprint_algorithm as text collate "C"
+  constraint records_fingerprint_algorithm_check CHECK (VALUE = ANY (ARRAY['sha256'::text, 'hmac-sha256'::text]));
+
+create domain records_fingerprint_version as integer
+  constraint records_fingerprint_version_check CHECK (VALUE >= 1);
+
+create domain records_key as text collate "C"
+  constraint records_key_check CHECK (octet_length(VALUE) <= 255 AND (VALUE COLLATE "C") ~ '^[!-~]([ -~]*[!-~])?$'::text);
+
+create domain records_response_status as smallint
+  constraint records_response_status_check CHECK (VALUE >= 100 AND VALUE <= 599);
+
+create domain records_text as text collate "C"
+  constraint records_text_check CHECK (char_length(VALUE) >= 1 AND char_length(VALUE) <= 200);
+
+create domain sink_consumer as text collate "C"
+  constraint sink_consumer_check CHECK (octet_length(VALUE) >= 1 AND octet_length(VALUE) <= 200);
+
+create domain sink_event_id as text collate "C"
+  constraint sink_event_id_check CHECK (octet_length(VALUE) >= 1 AND octet_length(VALUE) <= 255);
+
+create domain sink_sequence as bigint
+  constraint sink_sequence_check CHECK (VALUE >= 0);
+
+create domain sink_text as text collate "C"
+  constraint sink_text_check CHECK (char_length(VALUE) >= 1 AND char_length(VALUE) <= 200);
+
 create table oncely_migrations (
   name character varying(255) not null,
   timestamp character varying(255) not null,
@@ -5,139 +50,106 @@ create table oncely_migrations (
 );
 
 create table orders (
-  tenant text collate "C" not null,
+  tenant orders_text not null,
   order_number text collate "C" not null,
-  actor text collate "C" not null,
-  operation text collate "C" not null,
+  actor orders_text not null,
+  operation orders_text not null,
   idempotency_key text collate "C" not null,
-  sku text collate "C" not null,
+  sku orders_text not null,
   quantity integer not null,
   amount_minor bigint not null,
   currency text collate "C" not null,
   status text collate "C" not null,
   version integer not null default 1,
   created_at timestamp with time zone not null default statement_timestamp(),
-  constraint orders_actor_check CHECK (char_length(actor) >= 1 AND char_length(actor) <= 200 AND octet_length(actor) <= 800),
   constraint orders_amount_minor_check CHECK (amount_minor >= 0),
   constraint orders_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint orders_idempotency_key UNIQUE (tenant, actor, operation, idempotency_key),
   constraint orders_idempotency_key_check CHECK (octet_length(idempotency_key) >= 1 AND octet_length(idempotency_key) <= 255),
-  constraint orders_operation_check CHECK (char_length(operation) >= 1 AND char_length(operation) <= 200 AND octet_length(operation) <= 800),
   constraint orders_order_number_check CHECK (octet_length(order_number) >= 1 AND octet_length(order_number) <= 100),
   constraint orders_pkey PRIMARY KEY (tenant, order_number),
   constraint orders_quantity_check CHECK (quantity > 0),
-  constraint orders_sku_check CHECK (char_length(sku) >= 1 AND char_length(sku) <= 200 AND octet_length(sku) <= 800),
   constraint orders_status_check CHECK (status = ANY (ARRAY['placed'::text, 'paid'::text, 'cancelled'::text])),
-  constraint orders_tenant_check CHECK (char_length(tenant) >= 1 AND char_length(tenant) <= 200 AND octet_length(tenant) <= 800),
   constraint orders_version_check CHECK (version >= 1)
 );
 
 create table outbox (
   position bigint not null generated always as identity,
   id uuid not null,
-  tenant text collate "C" not null,
-  aggregatetype text collate "C" not null,
-  aggregateid text collate "C" not null,
-  type text collate "C" not null,
+  tenant outbox_text not null,
+  aggregatetype outbox_text not null,
+  aggregateid outbox_text not null,
+  type outbox_text not null,
   payload json not null,
-  sequence bigint,
+  sequence outbox_sequence,
   headers json not null,
   created_at timestamp with time zone not null default statement_timestamp(),
-  attempts integer not null default 0,
+  attempts outbox_attempts not null default 0,
   next_attempt_at timestamp with time zone,
   leased_until timestamp with time zone,
   fence bigint not null default 0,
   last_error text,
   published_at timestamp with time zone,
   dead_at timestamp with time zone,
-  constraint outbox_aggregateid_check CHECK (char_length(aggregateid) >= 1 AND char_length(aggregateid) <= 200 AND octet_length(aggregateid) <= 800),
-  constraint outbox_aggregatetype_check CHECK (char_length(aggregatetype) >= 1 AND char_length(aggregatetype) <= 200 AND octet_length(aggregatetype) <= 800),
-  constraint outbox_attempts_check CHECK (attempts >= 0),
   constraint outbox_end_check CHECK (published_at IS NULL OR dead_at IS NULL),
-  constraint outbox_pkey PRIMARY KEY (id),
-  constraint outbox_sequence_check CHECK (sequence >= 0),
-  constraint outbox_tenant_check CHECK (char_length(tenant) >= 1 AND char_length(tenant) <= 200 AND octet_length(tenant) <= 800),
-  constraint outbox_type_check CHECK (char_length(type) >= 1 AND char_length(type) <= 200 AND octet_length(type) <= 800)
+  constraint outbox_pkey PRIMARY KEY (id)
 );
 
 create table quota_uses (
-  tenant text collate "C" not null,
-  actor text collate "C" not null,
+  tenant records_text not null,
+  actor records_text not null,
   window_ms bigint not null,
   bucket timestamp with time zone not null,
   backend integer not null,
-  uses integer not null,
+  uses quota_uses_uses not null,
   forget_at timestamp with time zone not null,
-  constraint quota_uses_actor_check CHECK (char_length(actor) >= 1 AND char_length(actor) <= 200 AND octet_length(actor) <= 800),
-  constraint quota_uses_pkey PRIMARY KEY (tenant, actor, window_ms, bucket, backend),
-  constraint quota_uses_tenant_check CHECK (char_length(tenant) >= 1 AND char_length(tenant) <= 200 AND octet_length(tenant) <= 800),
-  constraint quota_uses_uses_check CHECK (uses >= 1)
+  constraint quota_uses_pkey PRIMARY KEY (tenant, actor, window_ms, bucket, backend)
 );
 
 create table records (
-  tenant text collate "C" not null,
-  actor text collate "C" not null,
-  operation text collate "C" not null,
-  key text collate "C" not null,
+  tenant records_text not null,
+  actor records_text not null,
+  operation records_text not null,
+  key records_key not null,
   attempt uuid not null,
   state text collate "C" not null,
-  fingerprint_algorithm text collate "C" not null,
-  fingerprint_version integer not null,
-  fingerprint bytea not null,
+  fingerprint_algorithm records_fingerprint_algorithm not null,
+  fingerprint_version records_fingerprint_version not null,
+  fingerprint records_fingerprint not null,
   response bytea,
   response_stored boolean not null default true,
-  response_status smallint,
+  response_status records_response_status,
   response_headers json,
-  resource_type text collate "C",
-  resource_id text collate "C",
+  resource_type records_text,
+  resource_id records_text,
   created_at timestamp with time zone not null default statement_timestamp(),
   completed_at timestamp with time zone,
   replay_until timestamp with time zone not null,
   expired_at timestamp with time zone,
-  constraint records_actor_check CHECK (char_length(actor) >= 1 AND char_length(actor) <= 200 AND octet_length(actor) <= 800),
-  constraint records_fingerprint_algorithm_check CHECK (fingerprint_algorithm = ANY (ARRAY['sha256'::text, 'hmac-sha256'::text])),
-  constraint records_fingerprint_check CHECK (octet_length(fingerprint) = 32),
-  constraint records_fingerprint_version_check CHECK (fingerprint_version >= 1),
-  constraint records_key_check CHECK (octet_length(key) <= 255 AND key ~ '^[!-~]([ -~]*[!-~])?$'::text),
-  constraint records_operation_check CHECK (char_length(operation) >= 1 AND char_length(operation) <= 200 AND octet_length(operation) <= 800),
   constraint records_pkey PRIMARY KEY (tenant, actor, operation, key),
-  constraint records_resource_check CHECK ((resource_type IS NULL) = (resource_id IS NULL)),
-  constraint records_resource_id_check CHECK (char_length(resource_id) >= 1 AND char_length(resource_id) <= 200 AND octet_length(resource_id) <= 800),
-  constraint records_resource_type_check CHECK (char_length(resource_type) >= 1 AND char_length(resource_type) <= 200 AND octet_length(resource_type) <= 800),
-  constraint records_response_check CHECK (response IS NOT NULL OR response_status IS NULL AND response_headers IS NULL),
-  constraint records_response_status_check CHECK (response_status >= 100 AND response_status <= 599),
   constraint records_state_check CHECK (
-CASE state
-    WHEN 'claimed'::text THEN completed_at IS NULL AND expired_at IS NULL AND response IS NULL
-    WHEN 'completed'::text THEN completed_at IS NOT NULL AND expired_at IS NULL AND response IS NOT NULL
-    WHEN 'rejected'::text THEN completed_at IS NOT NULL AND expired_at IS NULL AND response IS NOT NULL
-    WHEN 'expired'::text THEN completed_at IS NOT NULL AND expired_at IS NOT NULL AND response IS NULL
-    ELSE false
-END),
-  constraint records_tenant_check CHECK (char_length(tenant) >= 1 AND char_length(tenant) <= 200 AND octet_length(tenant) <= 800)
+CASE
+    WHEN response IS NOT NULL THEN (state = ANY (ARRAY['completed'::text, 'rejected'::text])) AND completed_at IS NOT NULL AND expired_at IS NULL
+    WHEN response_status IS NOT NULL OR response_headers IS NOT NULL THEN false
+    WHEN state = 'claimed'::text THEN completed_at IS NULL AND expired_at IS NULL
+    ELSE state = 'expired'::text AND completed_at IS NOT NULL AND expired_at IS NOT NULL
+END AND (resource_type IS NULL) = (resource_id IS NULL))
 );
 
 create table sink (
-  consumer text collate "C" not null,
-  event_id text collate "C" not null,
+  consumer sink_consumer not null,
+  event_id sink_event_id not null,
   applied_at timestamp with time zone not null default statement_timestamp(),
-  constraint sink_consumer_check CHECK (octet_length(consumer) >= 1 AND octet_length(consumer) <= 200),
-  constraint sink_event_id_check CHECK (octet_length(event_id) >= 1 AND octet_length(event_id) <= 255),
   constraint sink_pkey PRIMARY KEY (consumer, event_id)
 );
 
 create table sink_sequences (
-  consumer text collate "C" not null,
-  tenant text collate "C" not null,
-  aggregatetype text collate "C" not null,
-  aggregateid text collate "C" not null,
-  sequence bigint not null,
-  constraint sink_sequences_aggregateid_check CHECK (char_length(aggregateid) >= 1 AND char_length(aggregateid) <= 200 AND octet_length(aggregateid) <= 800),
-  constraint sink_sequences_aggregatetype_check CHECK (char_length(aggregatetype) >= 1 AND char_length(aggregatetype) <= 200 AND octet_length(aggregatetype) <= 800),
-  constraint sink_sequences_consumer_check CHECK (octet_length(consumer) >= 1 AND octet_length(consumer) <= 200),
-  constraint sink_sequences_pkey PRIMARY KEY (consumer, tenant, aggregatetype, aggregateid),
-  constraint sink_sequences_sequence_check CHECK (sequence >= 0),
-  constraint sink_sequences_tenant_check CHECK (char_length(tenant) >= 1 AND char_length(tenant) <= 200 AND octet_length(tenant) <= 800)
+  consumer sink_consumer not null,
+  tenant sink_text not null,
+  aggregatetype sink_text not null,
+  aggregateid sink_text not null,
+  sequence sink_sequence not null,
+  constraint sink_sequences_pkey PRIMARY KEY (consumer, tenant, aggregatetype, aggregateid)
 );
 
 CREATE INDEX outbox_pending_idx ON outbox USING btree ("position") WHERE published_at IS NULL AND dead_at IS NULL;

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
+import { domain, OCTETS, textDomain } from './domain.ts'
 import type { TableMigration } from './table-migration.ts'
-import { text200 } from './text.ts'
 
 /**
  * One row for each (scope, key). Everything rests on the primary key, so its columns compare by
@@ -11,46 +11,66 @@ export function records(schema: string): TableMigration {
   const table = sql.id(schema, 'records')
   const quotaUses = sql.id(schema, 'quota_uses')
   const refuseUnfinished = sql.id(schema, 'records_refuse_unfinished')
+  const text = textDomain(schema, 'records_text')
+  // A check's `value` compares as the base type does, so that the octets have to be asked for.
+  const key = domain(
+    schema,
+    'records_key',
+    OCTETS,
+    `octet_length(value) <= 255 and value collate "C" ~ '^[!-~]([ -~]*[!-~])?$'`,
+  )
+  const algorithm = domain(
+    schema,
+    'records_fingerprint_algorithm',
+    OCTETS,
+    `value in ('sha256', 'hmac-sha256')`,
+  )
+  const version = domain(schema, 'records_fingerprint_version', 'integer', 'value >= 1')
+  const digest = domain(schema, 'records_fingerprint', 'bytea', 'octet_length(value) = 32')
+  const status = domain(schema, 'records_response_status', 'smallint', 'value between 100 and 599')
+  const uses = domain(schema, 'quota_uses_uses', 'integer', 'value >= 1')
+  const domains = [text, key, algorithm, version, digest, status, uses]
 
   return {
     tables: ['records', 'quota_uses'],
 
     async up(db: Kysely<unknown>) {
+      for (const { create } of domains) await create(db)
       // A tombstone keeps key, fingerprint and resource; the response goes. Only columns that the
-      // claim sets are indexed, so that storing the response can be a HOT update.
+      // claim sets are indexed, so that storing the response can be a HOT update. What compares columns
+      // is a single CHECK, as each is planned anew at every claim and every response.
       await sql`
         create table ${table} (
-          ${text200('tenant')},
-          ${text200('actor')},
-          ${text200('operation')},
-          key text collate "C" not null check (octet_length(key) <= 255 and key ~ '^[!-~]([ -~]*[!-~])?$'),
+          tenant ${text.type} not null,
+          actor ${text.type} not null,
+          operation ${text.type} not null,
+          key ${key.type} not null,
           attempt uuid not null,
           state text collate "C" not null,
-          fingerprint_algorithm text collate "C" not null check (fingerprint_algorithm in ('sha256', 'hmac-sha256')),
-          fingerprint_version integer not null check (fingerprint_version >= 1),
-          fingerprint bytea not null check (octet_length(fingerprint) = 32),
+          fingerprint_algorithm ${algorithm.type} not null,
+          fingerprint_version ${version.type} not null,
+          fingerprint ${digest.type} not null,
           response bytea,
           response_stored boolean not null default true,
-          response_status smallint check (response_status between 100 and 599),
+          response_status ${status.type},
           response_headers json,
-          ${text200('resource_type', 'null')},
-          ${text200('resource_id', 'null')},
+          resource_type ${text.type},
+          resource_id ${text.type},
           created_at timestamptz not null default statement_timestamp(),
           completed_at timestamptz,
           replay_until timestamptz not null,
           expired_at timestamptz,
           constraint records_pkey primary key (tenant, actor, operation, key),
           constraint records_state_check check (
-            case state
-              when 'claimed' then completed_at is null and expired_at is null and response is null
-              when 'completed' then completed_at is not null and expired_at is null and response is not null
-              when 'rejected' then completed_at is not null and expired_at is null and response is not null
-              when 'expired' then completed_at is not null and expired_at is not null and response is null
-              else false
+            case
+              when response is not null then
+                state in ('completed', 'rejected') and completed_at is not null and expired_at is null
+              when response_status is not null or response_headers is not null then false
+              when state = 'claimed' then completed_at is null and expired_at is null
+              else state = 'expired' and completed_at is not null and expired_at is not null
             end
-          ),
-          constraint records_response_check check (response is not null or (response_status is null and response_headers is null)),
-          constraint records_resource_check check ((resource_type is null) = (resource_id is null))
+            and (resource_type is null) = (resource_id is null)
+          )
         )`.execute(db)
 
       await sql`
@@ -65,12 +85,12 @@ export function records(schema: string): TableMigration {
       // backend, which has one transaction at a time: two calls would wait for each other on one row.
       await sql`
         create table ${quotaUses} (
-          ${text200('tenant')},
-          ${text200('actor')},
+          tenant ${text.type} not null,
+          actor ${text.type} not null,
           window_ms bigint not null,
           bucket timestamptz not null,
           backend integer not null,
-          uses integer not null check (uses >= 1),
+          uses ${uses.type} not null,
           forget_at timestamptz not null,
           constraint quota_uses_pkey primary key (tenant, actor, window_ms, bucket, backend)
         )`.execute(db)
@@ -105,6 +125,7 @@ export function records(schema: string): TableMigration {
       await sql`drop table ${quotaUses}`.execute(db)
       await sql`drop table ${table}`.execute(db)
       await sql`drop function ${refuseUnfinished}()`.execute(db)
+      for (const { drop } of domains) await drop(db)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
+import { domain, textDomain } from './domain.ts'
 import type { TableMigration } from './table-migration.ts'
-import { text200 } from './text.ts'
 
 /**
  * Events committed with the write. The columns that describe the event are named as Debezium's
@@ -9,25 +9,30 @@ import { text200 } from './text.ts'
  */
 export function outbox(schema: string): TableMigration {
   const table = sql.id(schema, 'outbox')
+  const text = textDomain(schema, 'outbox_text')
+  const sequence = domain(schema, 'outbox_sequence', 'bigint', 'value >= 0')
+  const attempts = domain(schema, 'outbox_attempts', 'integer', 'value >= 0')
+  const domains = [text, sequence, attempts]
 
   return {
     tables: ['outbox'],
 
     async up(db: Kysely<unknown>) {
+      for (const { create } of domains) await create(db)
       // json and not jsonb: what is published must be what was written, to the byte.
       await sql`
         create table ${table} (
           position bigint generated always as identity,
           id uuid not null,
-          ${text200('tenant')},
-          ${text200('aggregatetype')},
-          ${text200('aggregateid')},
-          ${text200('type')},
+          tenant ${text.type} not null,
+          aggregatetype ${text.type} not null,
+          aggregateid ${text.type} not null,
+          type ${text.type} not null,
           payload json not null,
-          sequence bigint check (sequence >= 0),
+          sequence ${sequence.type},
           headers json not null,
           created_at timestamptz not null default statement_timestamp(),
-          attempts integer not null default 0 check (attempts >= 0),
+          attempts ${attempts.type} not null default 0,
           next_attempt_at timestamptz,
           leased_until timestamptz,
           fence bigint not null default 0,
@@ -45,6 +50,7 @@ export function outbox(schema: string): TableMigration {
 
     async down(db: Kysely<unknown>) {
       await sql`drop table ${table}`.execute(db)
+      for (const { drop } of domains) await drop(db)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
+import { textDomain } from './domain.ts'
 import type { TableMigration } from './table-migration.ts'
-import { text200 } from './text.ts'
 
 /**
  * The reference business, a set of its own that a host does not get unasked. Its second unique
@@ -9,19 +9,21 @@ import { text200 } from './text.ts'
  */
 export function orders(schema: string): TableMigration {
   const table = sql.id(schema, 'orders')
+  const text = textDomain(schema, 'orders_text')
 
   return {
     tables: ['orders'],
 
     async up(db: Kysely<unknown>) {
+      await text.create(db)
       await sql`
         create table ${table} (
-          ${text200('tenant')},
+          tenant ${text.type} not null,
           order_number text collate "C" not null check (octet_length(order_number) between 1 and 100),
-          ${text200('actor')},
-          ${text200('operation')},
+          actor ${text.type} not null,
+          operation ${text.type} not null,
           idempotency_key text collate "C" not null check (octet_length(idempotency_key) between 1 and 255),
-          ${text200('sku')},
+          sku ${text.type} not null,
           quantity integer not null check (quantity > 0),
           amount_minor bigint not null check (amount_minor >= 0),
           currency text collate "C" not null check (currency ~ '^[A-Z]{3}$'),
@@ -35,6 +37,7 @@ export function orders(schema: string): TableMigration {
 
     async down(db: Kysely<unknown>) {
       await sql`drop table ${table}`.execute(db)
+      await text.drop(db)
     },
   }
 }

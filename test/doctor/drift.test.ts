@@ -37,7 +37,7 @@ const cases: readonly [what: string, hand: string, problem: RegExp][] = [
   [
     'a column of another type',
     'alter table $.records alter response_status type integer',
-    /response_status of records is "integer" and should be "smallint"/,
+    /response_status of records is "integer" and should be "records_response_status"/,
   ],
   [
     'a column that may be null',
@@ -57,7 +57,7 @@ const cases: readonly [what: string, hand: string, problem: RegExp][] = [
   [
     'a collation of the database',
     'alter table $.sink alter consumer type text collate "default"',
-    /consumer of sink is "text not null" and should be "text collate "C" not null"/,
+    /consumer of sink is "text not null" and should be "sink_consumer not null"/,
   ],
   [
     'a dropped column',
@@ -143,6 +143,51 @@ const cases: readonly [what: string, hand: string, problem: RegExp][] = [
     'rows that are hidden',
     'alter table $.records enable row level security',
     /table records is "table with row level security"/,
+  ],
+  [
+    'a domain that lets more through',
+    'alter domain $.records_text drop constraint records_text_check; alter domain $.records_text add constraint records_text_check check (true)',
+    /constraint records_text_check of the domain records_text is "CHECK \(true\)"/,
+  ],
+  [
+    'a domain without its check',
+    'alter domain $.records_key drop constraint records_key_check',
+    /constraint records_key_check of the domain records_key is missing/,
+  ],
+  [
+    'a domain whose check was not validated',
+    'alter domain $.outbox_text drop constraint outbox_text_check; alter domain $.outbox_text add constraint outbox_text_check check (char_length(value) between 1 and 200) not valid',
+    /constraint outbox_text_check of the domain outbox_text is .* NOT VALID"/,
+  ],
+  [
+    'a check of their own on a domain',
+    'alter domain $.records_text add constraint theirs check (false) not valid',
+    /constraint theirs of the domain records_text is not of oncely/,
+  ],
+  [
+    'a domain that refuses null, with a default',
+    "alter domain $.records_text set not null; alter domain $.records_text set default 'x'",
+    /domain records_text is "text collate "C" not null default 'x'::text" and should be "text collate "C""/,
+  ],
+  [
+    'a column whose domain is of another type',
+    'alter domain $.sink_consumer rename to theirs; create domain $.sink_consumer as varchar(9); alter table $.sink alter consumer type $.sink_consumer; alter table $.sink_sequences alter consumer type $.sink_consumer; drop domain $.theirs',
+    /domain sink_consumer is "character varying\(9\)" and should be "text collate "C""/,
+  ],
+  [
+    'a column whose domain goes by another name',
+    'alter domain $.outbox_sequence rename to theirs',
+    /domain outbox_sequence is missing[^]+sequence of outbox is "theirs" and should be "outbox_sequence"/,
+  ],
+  [
+    'a domain that took the column of a key along',
+    'drop domain $.records_key cascade',
+    /domain records_key is missing[^]+column key of records is missing/,
+  ],
+  [
+    'a column of a type that its domain is made of',
+    'alter table $.outbox alter attempts type integer',
+    /attempts of outbox is "integer not null default 0" and should be "outbox_attempts not null default 0"/,
   ],
   ['a dropped table', 'drop table $.records', /table records is missing, and all of its rows/],
 ]

@@ -29,13 +29,20 @@ const printable = (count: number) =>
 const claimed = { state: 'claimed', response: null, completed_at: null }
 const expired = { state: 'expired', response: null, expired_at: now }
 
+const columns: readonly [column: string, beside?: object][] = [
+  ...['tenant', 'actor', 'operation'].map((part): [string] => [part]),
+  ['resource_type', { resource_id: '1' }],
+  ['resource_id', { resource_type: 'note' }],
+]
+
 const refused: [constraint: string, what: string, changes: object][] = [
-  ...['tenant', 'actor', 'operation'].flatMap((part): typeof refused => [
-    [`records_${part}_check`, 'empty', { [part]: '' }],
-    [`records_${part}_check`, '201 characters', { [part]: 'x'.repeat(201) }],
+  ...columns.flatMap(([column, beside]): typeof refused => [
+    ['records_text_check', `an empty ${column}`, { ...beside, [column]: '' }],
+    ['records_text_check', `201 characters of ${column}`, { ...beside, [column]: 'x'.repeat(201) }],
   ]),
   ['records_key_check', 'empty', { key: '' }],
   ['records_key_check', '256 characters', { key: 'k'.repeat(256) }],
+  ['records_key_check', 'a space alone', { key: ' ' }],
   ['records_key_check', 'a leading space', { key: ' k' }],
   ['records_key_check', 'a trailing space', { key: 'k ' }],
   ['records_key_check', 'a line feed', { key: 'k\n' }],
@@ -47,12 +54,12 @@ const refused: [constraint: string, what: string, changes: object][] = [
   ['records_fingerprint_check', '33 octets', { fingerprint: Buffer.alloc(33) }],
   ['records_response_status_check', '99', { response_status: 99 }],
   ['records_response_status_check', '600', { response_status: 600 }],
-  ['records_response_check', 'a status without a response', { ...expired, response_status: 200 }],
-  ['records_response_check', 'headers without a response', { ...expired, response_headers: '{}' }],
-  ['records_resource_check', 'a type without an id', { resource_type: 'note' }],
-  ['records_resource_check', 'an id without a type', { resource_id: '1' }],
-  ['records_resource_type_check', 'empty', { resource_type: '', resource_id: '1' }],
-  ['records_resource_id_check', '801 octets', { resource_type: 'n', resource_id: 'x'.repeat(801) }],
+  ['records_state_check', 'a status without a response', { ...expired, response_status: 200 }],
+  ['records_state_check', 'headers without a response', { ...expired, response_headers: '{}' }],
+  ['records_state_check', 'a claim with a status', { ...claimed, response_status: 200 }],
+  ['records_state_check', 'a claim with headers', { ...claimed, response_headers: '{}' }],
+  ['records_state_check', 'a type without an id', { resource_type: 'note' }],
+  ['records_state_check', 'an id without a type', { resource_id: '1' }],
   ['records_state_check', 'unknown', { state: 'processing' }],
   ['records_state_check', 'claimed with a response', { ...claimed, response: Buffer.from('1') }],
   ['records_state_check', 'claimed and completed_at', { ...claimed, completed_at: now }],
@@ -78,7 +85,9 @@ describe('the records table refuses', () => {
   it('nothing else: every check is tried here', async () => {
     const { rows } = await sql<{ name: string }>`
       select conname as name from pg_constraint
-      where conrelid = 'idem.records'::regclass and contype = 'c' order by 1
+      where contype = 'c' and (conrelid = 'idem.records'::regclass or contypid in (
+        select atttypid from pg_attribute where attrelid = 'idem.records'::regclass
+      )) order by 1
     `.execute(database.watcher)
     const tried = [...new Set(refused.map(([constraint]) => constraint))].sort()
     deepStrictEqual(
@@ -100,6 +109,28 @@ describe('the records table takes', () => {
     await insert(longest)
     strictEqual(((await failureOf(insert(longest))) as { code: string }).code, '23505')
   })
+
+  const longest = { resource_type: wide(200, 0x10000), resource_id: wide(200, 0x20000) }
+  const taken: [what: string, changes: object][] = [
+    [
+      'texts of one character',
+      { tenant: 'x', actor: 'x', operation: 'x', resource_type: 'x', resource_id: 'x' },
+    ],
+    ['the longest resource', longest],
+    ['a resource in a tombstone', { ...expired, ...longest }],
+    ['a key of one character', { key: '~' }],
+    ['a key with a space inside', { key: '! ~' }],
+    ['a keyed fingerprint', { fingerprint_algorithm: 'hmac-sha256' }],
+    ['the highest version', { fingerprint_version: 2_147_483_647 }],
+    ['the lowest status', { response_status: 100 }],
+    ['the highest status and headers', { response_status: 599, response_headers: '{}' }],
+    ['a rejection', { state: 'rejected' }],
+  ]
+  for (const [what, changes] of taken) {
+    it(what, async () => {
+      await insert(changes)
+    })
+  }
 
   it('an empty response, which stands for undefined', async () => {
     await insert({ response: Buffer.alloc(0) })
