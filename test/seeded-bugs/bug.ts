@@ -32,11 +32,12 @@ export function schedules(only: string): Proof {
   }
 }
 
-/** One fault at every message of the scenarios whose name has a text. */
-export function faults(scenario: string, fault: string): Proof {
+/** One fault at every message of the scenarios whose name has a text, on every host or on one. */
+export function faults(scenario: string, fault: string, host = ''): Proof {
+  const on = host === '' ? '' : ` --host ${host}`
   return {
-    command: `npm run test:faults -- --scenario '${scenario}' --fault ${fault}`,
-    args: ['test/faults/main.ts', '--scenario', scenario, '--fault', fault],
+    command: `npm run test:faults -- --scenario '${scenario}' --fault ${fault}${on}`,
+    args: ['test/faults/main.ts', '--scenario', scenario, '--fault', fault, '--host', host],
   }
 }
 

@@ -53,7 +53,7 @@ export const commits: readonly SeededBug[] = [
 `,
       },
     ],
-    proof: faults('first execution', 'crash'),
+    proof: faults('first execution', 'crash', 'oncelyDialect'),
     says: 'lost: 0 effects are there, and not 1',
   },
   {
