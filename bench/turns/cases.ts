@@ -88,6 +88,7 @@ const askTable = async (tx: Transaction<Business>) => {
   await tx.selectFrom('turn_notes').selectAll().execute()
   return true
 }
+const readFirst = (of: Idempotency<Business>): Calls => of.withOptions({ readFirst: true })
 const authorize = (of: Idempotency<Business>): Calls => of.withOptions({ authorize: askTable })
 const duplicate = (of: Idempotency<Business>): Calls =>
   of.withOptions({
@@ -147,6 +148,10 @@ export const turnCases: readonly TurnCase[] = [
   first('first execution, with deadlineMs', 1, bounded),
   first('first execution, with retry', 1, calling(1, { as: retry })),
   first('first execution, with businessIdentity', 1, calling(1, { as: duplicate })),
+  {
+    ...first('first execution, with readFirst', 1, calling(1, { as: readFirst })),
+    more: { pipelining: 1, oncelyDialect: 1 },
+  },
   // A use is counted once the key is known to be new.
   {
     ...first('first execution, with quota', 1, calling(1, { as: quota })),
@@ -159,6 +164,7 @@ export const turnCases: readonly TurnCase[] = [
   later('replay', 'replay', 'replayed', executed),
   later('replay of a rejection', 'replay', 'rejected', rejected, rejected),
   later('replay, with deadlineMs', 'replay', 'replayed', bounded),
+  later('replay, with readFirst', 'replay', 'replayed', calling(1, { as: readFirst })),
   later('expired', 'replay', 'expired', executed, expired),
   later('conflict', 'replay', 'conflict', calling(1, { print: two })),
   later("replay, replayLock 'share'", 'other', 'replayed', calling(1, { as: share })),
