@@ -10,13 +10,13 @@ import { join } from './call/join.ts'
 import { type Observed, observed } from './call/observe.ts'
 import { readFirst } from './call/read-first.ts'
 import { recover } from './call/recover.ts'
-import { replay } from './call/replay.ts'
+import { replayIn } from './call/replay.ts'
 import { retried } from './call/retry.ts'
 import { OncelyError } from './errors.ts'
 import { checkFingerprints, type Fingerprints } from './fingerprint/fingerprint.ts'
 import type { Operation } from './operation.ts'
 import type { Bound } from './postgres/bound.ts'
-import { lend } from './postgres/lent-transaction.ts'
+import type { OwnTables } from './postgres/enter.ts'
 import { boundWaits } from './postgres/settings.ts'
 import { transact } from './postgres/transact.ts'
 import type { Claim } from './records/claim.ts'
@@ -87,15 +87,13 @@ async function run<DB>(
   if (fate.known) return fate.outcome
   // Somebody else may have the key by the time a lost commit is looked up. Nothing is claimed again.
   const replayOther = async () => {
-    const read = await transact(db, schema, async (trx, own) => {
+    const work = async (trx: Transaction<DB>, own: OwnTables) => {
       await boundWaits(own, operation)
       const record = await readRecord(own, claim, lockFor(operation))
-      const outcome =
-        record &&
-        (await replay(record, claim, claim.fingerprints, operation, (run) => lend(trx, run, bound)))
-      return { end: 'rollback', outcome }
-    })
-    return read.outcome
+      const outcome = record && (await replayIn(trx, own, record, claim, operation, bound))
+      return { end: 'rollback', outcome } as const
+    }
+    return (await transact(db, schema, work, { bound, endTimeoutMs })).outcome
   }
   return recover(
     db,

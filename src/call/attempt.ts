@@ -3,8 +3,7 @@ import type { Transaction } from 'kysely'
 import type { Operation } from '../operation.ts'
 import type { Bound } from '../postgres/bound.ts'
 import type { OwnTables } from '../postgres/enter.ts'
-import { lend } from '../postgres/lent-transaction.ts'
-import { boundsOf, restoreLockTimeout, type Waits } from '../postgres/settings.ts'
+import { boundsOf, type Waits } from '../postgres/settings.ts'
 import type { Ending } from '../postgres/ending.ts'
 import type { Claim } from '../records/claim.ts'
 import { obtain } from '../records/obtain.ts'
@@ -12,7 +11,7 @@ import { takeQuota } from '../records/quota.ts'
 import type { Denied, QuotaExceeded, Result } from '../result.ts'
 import { type BusinessFunction, execute, failureOfStore } from './execute.ts'
 import type { Observed } from './observe.ts'
-import { replay } from './replay.ts'
+import { replayIn } from './replay.ts'
 import { Savepoint } from './savepoint.ts'
 
 /** What one run of the protocol comes to, before COMMIT. */
@@ -53,18 +52,14 @@ export async function attempt<DB>(
           return { end: 'rollback', outcome }
         }
       }
+      own.hostRuns()
       const { outcome, queries } = await execute(trx, savepoint, claim, operation, fn, bound)
       const failed = (error: unknown) => own.explained(failureOfStore(error))
       return { end: 'commit', outcome, last: { queries, failed } }
     }
     case 'record': {
       const { record } = obtained
-      const { authorize, replay: rebuild } = operation
-      // Their statements are the host's, under the host's own bound.
-      if (authorize || rebuild) await restoreLockTimeout(own)
-      const outcome = await replay(record, claim, claim.fingerprints, operation, (run) =>
-        lend(trx, run, bound),
-      )
+      const outcome = await replayIn(trx, own, record, claim, operation, bound)
       // Nothing was written, and nothing is held that anybody waits for.
       return { end: 'rollback', outcome, isAnswer: lockFor(operation) === 'none' }
     }

@@ -6,7 +6,8 @@ import { type Bound, UNBOUNDED } from '../postgres/bound.ts'
 export interface CallOptions {
   /**
    * Gives the call up when it is aborted: nothing is committed, and it throws `aborted`. Once COMMIT
-   * was sent it ends the search for the answer alone. A statement that is under way goes on at the
+   * was sent it ends the search for the answer alone: `unknown`. COMMIT is sent with the response where
+   * statements share turns, and behind it elsewhere. A statement that is under way goes on at the
    * server, and holds the key until it ends; a call that has joined a transaction waits for it.
    */
   readonly signal?: AbortSignal | undefined

@@ -4,11 +4,10 @@ import type { Kysely } from 'kysely'
 
 import { lockFor } from './attempt.ts'
 import { type CallOptions, deadlineOf } from './deadline.ts'
-import { replay } from './replay.ts'
+import { replayIn } from './replay.ts'
 import { checkFingerprints, type Fingerprints } from '../fingerprint/fingerprint.ts'
 import type { Operation } from '../operation.ts'
-import { lend } from '../postgres/lent-transaction.ts'
-import { boundsOf, boundWaits, restoreLockTimeout } from '../postgres/settings.ts'
+import { boundsOf, boundWaits } from '../postgres/settings.ts'
 import { transact } from '../postgres/transact.ts'
 import { obtain } from '../records/obtain.ts'
 import type { Denied, Lookup } from '../result.ts'
@@ -45,10 +44,7 @@ export async function lookUp<DB>(
       })
       switch (obtained.by) {
         case 'record': {
-          if (operation.authorize || operation.replay) await restoreLockTimeout(own)
-          const outcome = await replay(obtained.record, identity, accepted, operation, (run) =>
-            lend(trx, run, bound),
-          )
+          const outcome = await replayIn(trx, own, obtained.record, claim, operation, bound)
           return { end: 'rollback', outcome }
         }
         case 'claim':

@@ -30,7 +30,8 @@ export async function readFirst<DB>(
   const reading = db.connection().execute(async (on) => {
     held = await HeldConnection.of(on)
     const read = readRecord(enterHeld(held, operation.schema), claim, 'none')
-    return Promise.race([read, givenUp.promise])
+    // On a plain dialect the connection stays out of the pool until it has answered.
+    return held.control ? Promise.race([read, givenUp.promise]) : read
   }, signal && { signal })
   const record = await unlessAborted(
     bound,

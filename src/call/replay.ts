@@ -3,9 +3,31 @@ import type { Transaction } from 'kysely'
 import { type Fingerprint, matches } from '../fingerprint/fingerprint.ts'
 import { OncelyError } from '../errors.ts'
 import type { Operation, RecordView } from '../operation.ts'
+import type { Bound } from '../postgres/bound.ts'
+import type { OwnTables } from '../postgres/enter.ts'
+import { lend } from '../postgres/lent-transaction.ts'
+import { restoreLockTimeout } from '../postgres/settings.ts'
+import type { Claim } from '../records/claim.ts'
 import type { RecordIdentity } from '../records/identity.ts'
 import type { StoredRecord } from '../records/read.ts'
 import type { Conflict, Denied, Expired, Rejected, Replayed } from '../result.ts'
+
+/** Replays in the transaction that has read the record. */
+export async function replayIn<DB>(
+  trx: Transaction<DB>,
+  own: OwnTables,
+  record: StoredRecord,
+  { fingerprints, ...identity }: RecordIdentity & Pick<Claim, 'fingerprints'>,
+  operation: Operation<DB>,
+  bound: Bound,
+) {
+  if (operation.authorize || operation.replay) {
+    // Their statements are the host's, under the host's own bound.
+    await restoreLockTimeout(own)
+    own.hostRuns()
+  }
+  return replay(record, identity, fingerprints, operation, (run) => lend(trx, run, bound))
+}
 
 /** Runs a function of the host's in the transaction that has read the record. */
 type Lent<DB> = <Value>(run: (tx: Transaction<DB>) => Promise<Value> | Value) => Promise<Value>

@@ -37,7 +37,8 @@ export async function readCatalogue<DB>(
     .execute(async (trx) => {
       await sql`select
         set_config('search_path', quote_ident(${schema}), true),
-        set_config('quote_all_identifiers', 'off', true)`.execute(trx)
+        set_config('quote_all_identifiers', 'off', true),
+        set_config('statement_timeout', '1min', true)`.execute(trx)
       const { rows } = await entries(schema).execute(trx)
       return rows
     })

@@ -2,6 +2,8 @@ import { CompiledQuery, type DatabaseConnection, type Driver, PostgresDriver } f
 
 /** What is known of the client behind a connection. */
 export interface ClientOf {
+  /** Whether it is that of node-postgres in JavaScript, which takes more for a query than a text. */
+  readonly takesObjects: boolean
   /** Whether it sends a statement before the one in front of it is answered. */
   readonly pipelines: boolean
   /** What it writes to, where that is a stream of Node's. */
@@ -16,8 +18,8 @@ interface Stream {
 }
 
 /**
- * Whether a driver is Kysely's own for node-postgres, whose clients take more than a text. Not so one
- * that is derived from it, such as that for postgres.js.
+ * Whether a driver is Kysely's own for node-postgres. Not so one that is derived from it, such as that
+ * for postgres.js.
  */
 export function isNodePostgres(driver: Driver): boolean {
   return driver.constructor === PostgresDriver
@@ -34,16 +36,20 @@ export async function clientOf(connection: DatabaseConnection): Promise<ClientOf
     // Kysely's type knows texts alone.
     await connection.executeQuery({ ...CompiledQuery.raw(''), sql: probe as unknown as string })
   } catch {
-    return { pipelines: false }
+    return OTHER
   }
   // It tells the query in the next tick.
   await new Promise((resolve) => {
     process.nextTick(resolve)
   })
   const { asked, refusal, stream } = probe
+  if (!isStream(stream)) return OTHER
   const pipelines = !asked && refusal?.message.includes('pipeline') === true
-  return { pipelines, ...(isStream(stream) && { stream }) }
+  return { takesObjects: asked || pipelines, pipelines, stream }
 }
+
+/** A client of which nothing is known: it is given texts, one after the other. */
+export const OTHER: ClientOf = { takesObjects: false, pipelines: false }
 
 function isStream(stream: unknown): stream is Stream {
   const { cork, uncork, destroy } = Object(stream) as Partial<Stream>
@@ -62,6 +68,14 @@ class Probe {
     this.asked = true
     return new Error('not to be sent')
   }
+
+  /** The binding to libpq asks as well, and waits for the end of the query, which is at once. */
+  once(_event: string, done: () => void): void {
+    process.nextTick(done)
+  }
+
+  /** Taken by the same binding for that of a query which is over. */
+  readonly state = 'end'
 
   handleError(error: Error, connection: unknown): void {
     this.refusal = error

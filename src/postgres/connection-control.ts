@@ -25,9 +25,11 @@ export interface ConnectionControl {
    * @param failed - what a failure of one of them is told as.
    */
   commitBehind(queries: readonly CompiledQuery[], failed: (error: unknown) => unknown): void
+  /** Whether statements with a name are prepared under it. */
+  readonly prepares: boolean
   /** To be told which server process has answered: it has the statements that were prepared on it. */
   answeredBy(pid: string): void
-  /** To be told when a statement with a name failed. @returns whether the name was what failed. */
+  /** To be told when a statement failed that was prepared. @returns whether that was what failed. */
   isUnprepared(error: unknown): boolean
   /**
    * Destroys the connection as soon as its holder lets it go, and makes the COMMIT or ROLLBACK that is

@@ -11,7 +11,7 @@ import type { DB as Tables } from '../../codegen/db.ts'
 import { OncelyError } from '../errors.ts'
 import type { HeldConnection } from './held-connection.ts'
 import { SQLSTATE, sqlState } from './sqlstate.ts'
-import { type Statement, tablesIn } from './statement.ts'
+import { type Statement, tablesIn, unnamed } from './statement.ts'
 
 /** How a statement of ours reaches the server. */
 interface Line {
@@ -20,6 +20,8 @@ interface Line {
   readonly pipelines: boolean
   /** To be told which server process has answered. */
   answeredBy(pid: string): void
+  /** To be told before anything of the host's runs. */
+  hostRuns(): void
 }
 
 /**
@@ -94,6 +96,11 @@ class OwnTables {
     this.#line.answeredBy(pid)
   }
 
+  /** To be told before anything of the host's runs: from then on nothing is done again unasked. */
+  hostRuns(): void {
+    this.#line.hostRuns()
+  }
+
   /** What the failure of a statement of ours is told as. */
   explained(error: unknown): unknown {
     return error instanceof OncelyError ? error : (this.#schemaError(error) ?? error)
@@ -137,7 +144,9 @@ export function enter<DB>(host: Kysely<DB>, schema: string): OwnTables {
   return new OwnTables(schema, {
     pipelines: false,
     answeredBy: () => undefined,
-    execute: (query) => plain.executeQuery(query),
+    hostRuns: () => undefined,
+    // By no name: where one is not known, nobody here could go on without it.
+    execute: (query) => plain.executeQuery(unnamed(query)),
   })
 }
 

@@ -1,6 +1,7 @@
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
 
 import { type ConnectionControl, controlOf } from './connection-control.ts'
+import { NAME } from './statement.ts'
 
 /**
  * Thrown for a statement whose name the server process does not know, or knows already, before anything
@@ -11,12 +12,12 @@ export class Unprepared extends Error {
 }
 
 /**
- * The connection of a transaction that is ours. Statements of ours go straight to it, since nothing of
+ * A connection that is held for a call, with its transaction or for a single statement. Statements of ours go straight to it, since nothing of
  * the host's runs on it meanwhile.
  */
 export class HeldConnection {
   readonly control: ConnectionControl | undefined
-  #claimed = false
+  #hostHasRun = false
   readonly #connection: DatabaseConnection
 
   private constructor(connection: DatabaseConnection) {
@@ -35,9 +36,12 @@ export class HeldConnection {
     return this.control?.pipelines ?? false
   }
 
-  /** To be called when the key is claimed: from here on the host's statements may have run. */
+  /** To be called before anything of the host's runs. */
+  hostRuns(): void {
+    this.#hostHasRun = true
+  }
+
   answeredBy(pid: string): void {
-    this.#claimed = true
     this.control?.answeredBy(pid)
   }
 
@@ -45,6 +49,7 @@ export class HeldConnection {
   async execute<Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
     const { control } = this
     if (!control) return this.#connection.executeQuery(query)
+    const isPrepared = NAME in query && control.prepares
     control.gather()
     const answered = this.#connection.executeQuery<Row>(query)
     if (control.begun) {
@@ -54,8 +59,8 @@ export class HeldConnection {
     try {
       return await answered
     } catch (error) {
-      const isUnprepared = 'name' in query && control.isUnprepared(error)
-      if (isUnprepared && !this.#claimed)
+      const isUnprepared = isPrepared && control.isUnprepared(error)
+      if (isUnprepared && !this.#hostHasRun)
         throw new Unprepared('prepared elsewhere', { cause: error })
       throw error
     }

@@ -2,16 +2,11 @@ import { type CompiledQuery, isAbortedTransactionError } from 'kysely'
 
 import type { ClientOf } from './client.ts'
 import type { ConnectionControl } from './connection-control.ts'
+import type { LastStatements } from './ending.ts'
 import type { PreparedNames } from './prepared-names.ts'
 import { isRefusalOfCommit } from './sqlstate.ts'
 
-/** What is sent in front of COMMIT, and what a failure of it is told as. */
-interface Last {
-  readonly queries: readonly CompiledQuery[]
-  readonly failed: (error: unknown) => unknown
-}
-
-const NONE: Last = { queries: [], failed: (error) => error }
+const NONE: LastStatements = { queries: [], failed: (error) => error }
 
 /** One holder's time with a connection. */
 export class Hold implements ConnectionControl {
@@ -21,8 +16,9 @@ export class Hold implements ConnectionControl {
   readonly #client: ClientOf
   #begun: Promise<void> | undefined
   #aheadOfBegin = false
-  #last: Last = NONE
+  #last: LastStatements = NONE
   #refusal: { readonly error: unknown; readonly answer: unknown } | undefined
+  #isAbandoned = false
   readonly #abandoned = Promise.withResolvers<never>()
   readonly #names: PreparedNames
   readonly #connection: object
@@ -65,7 +61,7 @@ export class Hold implements ConnectionControl {
     this.#refusal = undefined
     this.#last = NONE
     this.notBegun = undefined
-    const noted = begun.catch((error: unknown) => {
+    const noted = this.unlessAbandoned(begun).catch((error: unknown) => {
       // It may have begun all the same, such as behind a time-out of the client.
       this.tainted = true
       this.notBegun = { error }
@@ -87,6 +83,7 @@ export class Hold implements ConnectionControl {
     commit: () => Promise<void>,
   ): Promise<void> {
     const { queries, failed } = this.#last
+    const { prepares } = this
     if (queries.length > 0) this.gather()
     const sent = [...queries.map((query) => send(query)), commit()]
     const answers = await this.unlessAbandoned(Promise.allSettled(sent))
@@ -94,7 +91,7 @@ export class Hold implements ConnectionControl {
     const first = answers[place]
     if (first?.status !== 'rejected') return
     const isOfCommit = place === queries.length
-    if (!isOfCommit) this.#names.isUnprepared(first.reason)
+    if (!isOfCommit && prepares) this.#names.isUnprepared(first.reason)
     const error: unknown = isOfCommit ? first.reason : failed(first.reason)
     const last = answers.at(-1)
     this.#refusal = { error, answer: last?.status === 'rejected' ? last.reason : undefined }
@@ -108,6 +105,10 @@ export class Hold implements ConnectionControl {
     return isAbortedTransactionError(answer) || (this.rolledBack && isRefusalOfCommit(answer))
   }
 
+  get prepares(): boolean {
+    return this.#client.takesObjects && this.#names.on
+  }
+
   answeredBy(pid: string): void {
     this.#names.answeredBy(this.#connection, pid)
   }
@@ -116,8 +117,14 @@ export class Hold implements ConnectionControl {
     return this.#names.isUnprepared(error)
   }
 
+  /** Whether a ROLLBACK would be answered, and has anything to roll back. */
+  get canRollBack(): boolean {
+    return !this.#isAbandoned && !this.notBegun
+  }
+
   abandon(reason: Error): void {
     this.tainted = true
+    this.#isAbandoned = true
     this.#abandoned.reject(reason)
   }
 

@@ -11,9 +11,9 @@ export interface OncelyDialectOptions {
    * parses and plans them once and not each time. The host's own statements stay as they are.
    *
    * Behind a pooler that gives each transaction another server process (PgBouncer's transaction mode)
-   * that cannot work. It is found out at the first claim that meets another process, which is made
-   * again without a name before anything has happened; from then on nothing is prepared. `false`
-   * spares the finding out.
+   * that cannot work. It is found out by the first call that meets another process, which is made
+   * again without names before its function has run; from then on nothing is prepared. `false`
+   * spares the finding out. A call that has joined a transaction prepares nothing.
    *
    * @defaultValue `true`
    */

@@ -8,7 +8,7 @@ import {
 
 import { setControl } from './connection-control.ts'
 import { Hold } from './hold.ts'
-import { clientOf, type ClientOf, isNodePostgres } from './client.ts'
+import { clientOf, type ClientOf, isNodePostgres, OTHER } from './client.ts'
 import { PreparedNames } from './prepared-names.ts'
 import { OVER, within } from './within.ts'
 
@@ -63,8 +63,8 @@ export class OncelyDriver implements Driver {
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     const hold = this.#holdOf(connection)
-    // It would wait for ever behind the COMMIT that was given up.
-    if (hold.tainted) return
+    // It would wait for ever behind what was given up.
+    if (!hold.canRollBack) return
     try {
       await hold.unlessAbandoned(this.#inner.rollbackTransaction(connection))
       hold.rolledBack = true
@@ -117,11 +117,11 @@ export class OncelyDriver implements Driver {
   }
 
   async #clientOf(connection: DatabaseConnection): Promise<ClientOf> {
-    if (!isNodePostgres(this.#inner)) return { pipelines: false }
+    if (!isNodePostgres(this.#inner)) return OTHER
     const known = this.#clients.get(connection)
     if (known) return known
     const client = await clientOf(connection)
-    this.#names.prepareOn(connection)
+    if (client.takesObjects) this.#names.prepareOn(connection)
     this.#clients.set(connection, client)
     return client
   }

@@ -1,12 +1,12 @@
 import type { CompiledQuery, DatabaseConnection } from 'kysely'
 
 import { SQLSTATE, sqlState } from './sqlstate.ts'
-import type { NamedQuery } from './statement.ts'
+import { NAME, type NamedQuery } from './statement.ts'
 
 /**
  * Whether statements of ours are prepared under a name, which spares the server to parse and plan
  * them each time. A name is known to one server process alone. Behind a pooler that gives each
- * transaction another process, the claim, as the first statement, finds out: its name is not known
+ * transaction another process, a call finds out before its function has run: a name is not known
  * there, or known already, or the process is another one. From then on nothing is prepared.
  */
 export class PreparedNames {
@@ -29,8 +29,12 @@ export class PreparedNames {
 
   #prepared(query: CompiledQuery): CompiledQuery {
     if (!this.#on || !isNamed(query)) return query
-    const { sql: text, name } = query
+    const { sql: text, [NAME]: name } = query
     return { ...query, sql: { text, name } as unknown as string }
+  }
+
+  get on(): boolean {
+    return this.#on
   }
 
   answeredBy(connection: object, pid: string): void {
@@ -39,16 +43,20 @@ export class PreparedNames {
     else if (before !== pid) this.#on = false
   }
 
-  /** To be asked of the error of a statement that has a name. */
+  /** To be asked of the error of a statement that was prepared. */
   isUnprepared(error: unknown): boolean {
     const state: unknown = sqlState(error)
-    const unprepared =
-      state === SQLSTATE.invalidStatementName || state === SQLSTATE.duplicatePreparedStatement
+    const unprepared = [
+      SQLSTATE.invalidStatementName,
+      SQLSTATE.duplicatePreparedStatement,
+      // The type of a column has changed since it was prepared.
+      SQLSTATE.featureNotSupported,
+    ].some((known) => known === state)
     if (unprepared) this.#on = false
     return unprepared
   }
 }
 
 function isNamed(query: CompiledQuery): query is NamedQuery<unknown> {
-  return 'name' in query
+  return NAME in query
 }

@@ -9,6 +9,7 @@ export const SQLSTATE = {
   duplicateTable: '42P07',
   uniqueViolation: '23505',
   invalidParameterValue: '22023',
+  featureNotSupported: '0A000',
   invalidStatementName: '26000',
   duplicatePreparedStatement: '42P05',
   divisionByZero: '22012',

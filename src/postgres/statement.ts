@@ -16,15 +16,25 @@ import type { DB as Tables } from '../../codegen/db.ts'
 /** Our tables, for building statements. */
 export type TableBuilder = Kysely<Tables>
 
+/** Where a statement of ours has its name. */
+export const NAME = Symbol('name')
+
 /** A statement that may be prepared under its name: another text has another name. */
 export interface NamedQuery<Row> extends CompiledQuery<Row> {
-  readonly name: string
+  readonly [NAME]: string
+}
+
+/** The same without a name. */
+export function unnamed<Row>({ query, queryId, sql, parameters }: CompiledQuery<Row>) {
+  return { query, queryId, sql, parameters } satisfies CompiledQuery<Row>
 }
 
 /** Stands in a compiled statement for a value that each execution gives. */
 export type ValueOf<Given> = <Name extends keyof Given & string>(
   name: Name,
 ) => RawBuilder<Given[Name]>
+
+type Build<Given, Row> = (tables: TableBuilder, value: ValueOf<Given>) => CompiledQuery<Row>
 
 interface Compiled<Row> {
   readonly query: CompiledQuery<Row>
@@ -39,29 +49,23 @@ interface Compiled<Row> {
  * @param build - is given our tables, and a function that makes the place of a value.
  */
 export class Statement<Given extends object, Row> {
-  readonly #build: (
-    tables: TableBuilder,
-    value: ValueOf<Given>,
-    schema: string,
-  ) => CompiledQuery<Row>
+  readonly #build: Build<Given, Row>
   readonly #compiled = new Map<string, Compiled<Row>>()
 
-  constructor(
-    build: (tables: TableBuilder, value: ValueOf<Given>, schema: string) => CompiledQuery<Row>,
-  ) {
+  constructor(build: Build<Given, Row>) {
     this.#build = build
   }
 
   with(schema: string, given: Given): NamedQuery<Row> {
     const { query, names, name } = this.#in(schema)
     const parameters = names.map((of) => given[of as keyof Given])
-    return { ...query, parameters, name }
+    return { ...query, parameters, [NAME]: name }
   }
 
   #in(schema: string): Compiled<Row> {
     const known = this.#compiled.get(schema)
     if (known) return known
-    const query = this.#build(tablesIn(schema), placeOf, schema)
+    const query = this.#build(tablesIn(schema), placeOf)
     const compiled = {
       query,
       names: query.parameters.map((place) => {

@@ -68,10 +68,10 @@ export async function transact<DB, Outcome>(
   try {
     return await transactOnce(db, schema, work, limits)
   } catch (error) {
-    // Refused as the first statement, and from here on none is prepared.
-    if (error instanceof Unprepared) return transactOnce(db, schema, work, limits)
-    throw error
+    if (!(error instanceof Unprepared)) throw error
   }
+  // Refused before anything of the host's has run, and from here on nothing is prepared.
+  return transactOnce(db, schema, work, limits)
 }
 
 async function transactOnce<DB, Outcome>(

@@ -2,13 +2,14 @@ import { deepStrictEqual, notStrictEqual, ok, rejects, strictEqual } from 'node:
 import { describe, it } from 'node:test'
 
 import { Kysely, PostgresDialect, sql } from 'kysely'
-import { createIdempotency } from 'oncely'
+import { createIdempotency, type Idempotency } from 'oncely'
 import { oncelyDialect } from 'oncely/pg'
 import type { PoolConfig } from 'pg'
 
 import { beside, failureOf } from '../support/calls.ts'
 import { bareDialect } from '../support/bare-dialect.ts'
 import { type ConnectOptions, testDatabase } from '../support/database.ts'
+import { hosts } from '../support/hosts.ts'
 import {
   type NotesDatabase,
   notesHost,
@@ -191,6 +192,58 @@ describe('a tainted connection is not used again', () => {
     await failureOf(db.transaction().execute((tx) => sql`select 1 / 0`.execute(tx)))
     strictEqual(await pidOf(db), first)
   })
+})
+
+describe('behind a transaction that could not begin, on a connection that is held', () => {
+  it('another is rolled back, and not committed by the next one', async () => {
+    const db = host.connect({
+      connectionString: proxy.url(),
+      max: 1,
+      manners: { wrap: oncelyDialect },
+    })
+    const note = (tx: Kysely<NotesDatabase>, key: string) =>
+      tx.insertInto('notes').values({ key, body: 'note' }).execute()
+    await db.connection().execute(async (held) => {
+      proxy.meddle('fails', 'begin')
+      await rejects(
+        held.transaction().execute(() => Promise.resolve()),
+        { code: '22012' },
+      )
+      const own = new Error('own')
+      const undone = held.transaction().execute(async (tx) => {
+        await note(tx, 'undone')
+        throw own
+      })
+      strictEqual(await failureOf(undone), own)
+      await held.transaction().execute((tx) => note(tx, 'kept'))
+    })
+    deepStrictEqual((await host.left('undone')).notes, [])
+    deepStrictEqual((await host.left('kept')).notes, ['note'])
+  })
+})
+
+describe('a BEGIN that is never answered', () => {
+  const late = { code: 'deadline_exceeded' }
+  const given = { deadlineMs: 100 }
+  const kinds = {
+    'a call': (of: Idempotency<NotesDatabase>, key: string) =>
+      of.withIdempotency(scope, key, one, writeNote, given),
+    'a look-up': (of: Idempotency<NotesDatabase>, key: string) => of.lookup(scope, key, one, given),
+  }
+  for (const name of ['oncelyDialect', 'pipelining'] as const) {
+    for (const [kind, call] of Object.entries(kinds)) {
+      it(`keeps no place in the pool: of ${kind}, ${name}`, { timeout: 20_000 }, async () => {
+        const db = host.connect({ connectionString: proxy.url(), max: 1, manners: hosts[name] })
+        const idempotency = createIdempotency(db, { resolveTimeoutMs: 100 })
+        const key = `${kind} ${name}`
+        proxy.meddle('stalled before', 'start transaction')
+        await rejects(call(idempotency, key), late)
+        const next = await idempotency.withIdempotency(scope, key, one, writeNote)
+        strictEqual(next.kind, 'executed')
+        proxy.cut()
+      })
+    }
+  }
 })
 
 describe('whatever else the host does is passed through', () => {

@@ -1,8 +1,9 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
-import { type Dialect, type Kysely, sql } from 'kysely'
+import { type Dialect, Kysely, PostgresDialect, sql } from 'kysely'
 import { createIdempotency } from 'oncely'
+import { migrateToLatest } from 'oncely/migrations'
 import { oncelyDialect, type OncelyDialectOptions } from 'oncely/pg'
 
 import { testDatabase } from '../support/database.ts'
@@ -81,6 +82,40 @@ for (const pipeline of [false, true]) {
     })
   })
 }
+
+describe('a client', () => {
+  it('that takes texts alone, as Kysely asks of one, is given texts', async () => {
+    const pool = database.pool({ max: 1 })
+    const connect = async () => {
+      const client = await pool.connect()
+      return {
+        query: (text: string, values: unknown[]) => client.query(`/* of a host */ ${text}`, values),
+        release: () => {
+          client.release()
+        },
+      }
+    }
+    const dialect = new PostgresDialect({
+      pool: { options: {}, connect, end: () => Promise.resolve() } as never,
+    })
+    await callTwice(new Kysely({ dialect: oncelyDialect(dialect) }), 'texts alone')
+  })
+})
+
+describe('a statement that was prepared before the type of a column changed', () => {
+  it('is prepared no more, and no call fails of it', async () => {
+    await migrateToLatest(database.watcher, { schema: 'changing' })
+    const db = connect({}, { max: 1, pipeline: true })
+    const idempotency = createIdempotency(db, { schema: 'changing' })
+    const call = async (key: string) =>
+      (await idempotency.withIdempotency(scope, key, one, () => 1)).kind
+    deepStrictEqual([await call('a'), await call('a')], ['executed', 'replayed'])
+    await sql`alter table changing.records alter column resource_id type varchar`.execute(
+      database.watcher,
+    )
+    deepStrictEqual([await call('b'), await call('a')], ['executed', 'replayed'])
+  })
+})
 
 describe('a prepared statement', () => {
   it('is a text to whoever logs it', async () => {

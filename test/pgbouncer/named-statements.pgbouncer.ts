@@ -114,6 +114,48 @@ describe(
   },
 )
 
+describe('a call that has joined a transaction', { timeout: 60_000 }, () => {
+  it('C13: prepares nothing, and a call of its own behind it executes', async () => {
+    const pids = await openBackends(fresh, database, 2)
+    const db = through(fresh, host, { manners: hosts.oncelyDialect, max: 1 })
+    const idempotency = createIdempotency(db)
+    const joined = (key: string) =>
+      db.transaction().execute(async (tx) => {
+        const call = idempotency.withTransaction(tx).withIdempotency(scope, key, one, writeNote)
+        strictEqual((await call).kind, 'applied')
+      })
+    for (const [at, key] of ['j0', 'j1', 'j2', 'j3'].entries()) {
+      await onBackend((at % 2) as 0 | 1, pids, () => joined(key))
+    }
+    await onBackend(1, pids, async () => {
+      strictEqual(
+        (await idempotency.withIdempotency(scope, 'own', one, writeNote)).kind,
+        'executed',
+      )
+    })
+    for (const key of ['j0', 'j1', 'j2', 'j3', 'own'])
+      deepStrictEqual(await host.left(key), written)
+  })
+
+  it('C13: and neither a look-up nor a read that comes first fails a call behind it', async () => {
+    const pids = await openBackends(fresh, database, 2)
+    for (const name of ['oncelyDialect', 'pipelining'] as const) {
+      const db = through(fresh, host, { manners: hosts[name], max: 1 })
+      const idempotency = createIdempotency(db)
+      const reading = idempotency.withOptions({ readFirst: true })
+      for (const at of [0, 1, 0, 1] as const) {
+        await onBackend(at, pids, async () => {
+          strictEqual((await idempotency.lookup(scope, `none ${name}`, one)).kind, 'absent')
+        })
+        await onBackend(at === 0 ? 1 : 0, pids, async () => {
+          const call = reading.withIdempotency(scope, `${name} ${Math.random()}`, one, writeNote)
+          strictEqual((await call).kind, 'executed')
+        })
+      }
+    }
+  })
+})
+
 const skip = cannotTrackStatements()
 const tracking = skip
   ? undefined

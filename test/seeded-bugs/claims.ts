@@ -86,8 +86,8 @@ import { identityColumns,`,
       },
       {
         file: 'src/call/attempt.ts',
-        find: `replay(record, claim, claim.fingerprints, operation,`,
-        replace: `replay(record, claim, !obtained.waited && claim.fingerprints, operation,`,
+        find: `replayIn(trx, own, record, claim, operation, bound)`,
+        replace: `replayIn(trx, own, record, { ...claim, ...(obtained.waited && { fingerprints: false }) }, operation, bound)`,
       },
       {
         file: 'src/call/replay.ts',
