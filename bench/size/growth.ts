@@ -30,7 +30,7 @@ export async function replayGrowth(
   return withCalls(ground, CALLERS, async ({ idempotency }) => {
     const call = (at: number) =>
       idempotency.withIdempotency(scope, String(keys[at % keys.length]), decisive, () => value)
-    // The second time tidies up what the first one has left, as any reader does.
+    // A reader tidies up what a writer has left, so that only the third round finds nothing to do.
     await repeat(2 * keys.length, CALLERS, call)
     const before = await sizeOf(ground)
     const written = await writtenBy(admin, () => repeat(replays, CALLERS, call))

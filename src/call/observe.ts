@@ -2,7 +2,7 @@ import type { IdempotencyOptions } from '../options.ts'
 import type { TransactionIdentity } from '../postgres/commit-fate.ts'
 import { type Scope, scopeOf } from '../scope.ts'
 
-/** What a call notes on its way, for whoever keeps the metrics. */
+/** What a call notes on its way: for the metrics, and to find its transaction again. */
 export interface Observed {
   attempts: number
   /** When the key was won, or its record read. */

@@ -1,3 +1,5 @@
+import { EventEmitter } from 'node:events'
+
 import { CompiledQuery, type DatabaseConnection, type Driver, PostgresDriver } from 'kysely'
 
 /** What is known of the client behind a connection. */
@@ -56,26 +58,24 @@ function isStream(stream: unknown): stream is Stream {
   return [cork, uncork, destroy].every((method) => typeof method === 'function')
 }
 
-/** What node-postgres takes for a query. */
-class Probe {
+/**
+ * What node-postgres takes for a query. Its binding to libpq cannot tell it from one of its own, and
+ * waits for the end of it, or sends its text where it pipelines: that is empty.
+ */
+class Probe extends EventEmitter {
   asked = false
   refusal: Error | undefined
   stream: unknown
+  readonly text = ''
+  readonly state = 'end'
   /** Set by a client that has a `query_timeout`, which it ends. */
   callback: ((error: Error) => void) | undefined
 
   submit(): Error {
     this.asked = true
+    process.nextTick(() => this.emit('_done'))
     return new Error('not to be sent')
   }
-
-  /** The binding to libpq asks as well, and waits for the end of the query, which is at once. */
-  once(_event: string, done: () => void): void {
-    process.nextTick(done)
-  }
-
-  /** Taken by the same binding for that of a query which is over. */
-  readonly state = 'end'
 
   handleError(error: Error, connection: unknown): void {
     this.refusal = error

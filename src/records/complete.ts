@@ -40,7 +40,7 @@ export function complete(schema: string, completion: Completion): CompiledQuery 
   return storingEvents.with(schema, { ...values, ...columnsOf(events) })
 }
 
-/** Whether `complete` failed because the claim is gone. Nothing else in it divides. */
+/** Whether `complete` failed because the claim is gone. Nothing else of ours in it divides. */
 export function isClaimGone(error: unknown): boolean {
   return sqlState(error) === SQLSTATE.divisionByZero
 }

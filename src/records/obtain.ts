@@ -32,7 +32,7 @@ const MAX_ROUNDS = 10
 
 /** Claims the key, or reads what somebody committed under it. */
 export async function obtain(own: OwnTables, wanted: Claim, way: Way): Promise<Obtained> {
-  const { lock, bounds, first = 'claim' } = way
+  const { lock, first = 'claim' } = way
   try {
     if (first === 'read') {
       const record = await readRecord(own, wanted, lock)
@@ -40,7 +40,7 @@ export async function obtain(own: OwnTables, wanted: Claim, way: Way): Promise<O
     }
     let { waits } = way
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const found = await claimOrRead(own, wanted, { ...way, waits, bounds })
+      const found = await claimOrRead(own, wanted, { ...way, waits })
       if (found) return found
       waits = 'none'
     }
