@@ -50,18 +50,36 @@ export interface WireProxy {
   cut(): void
 }
 
+interface Plan {
+  readonly fate: CommitFate
+  /** How it begins. */
+  readonly statement: string
+}
+
+/** What ends a transaction can travel behind other statements, whose answers come first. */
+const endings: Readonly<Record<string, readonly string[]>> = {
+  commit: ['COMMIT', 'ROLLBACK'],
+  rollback: ['ROLLBACK'],
+}
+
+function isAnswerTo(statement: string, { type, bytes }: WireMessage): boolean {
+  if (type !== 'CommandComplete') return false
+  const tag = bytes.toString('latin1', 5, bytes.length - 1)
+  return endings[statement]?.includes(tag) ?? true
+}
+
 /** To be called at the top of a test file. */
 export function wireProxy(url: string): WireProxy {
-  const plans: { readonly fate: CommitFate; readonly statement: string }[] = []
-  const answering = new WeakMap<Link, CommitFate>()
+  const plans: Plan[] = []
+  const answering = new WeakMap<Link, Plan>()
   const events = new EventEmitter()
   let relay: Relay | undefined
 
   const handle = (message: WireMessage, link: Link) => {
-    const fate = answering.get(link)
-    if (fate !== undefined && message.type === 'CommandComplete') {
+    const awaited = answering.get(link)
+    if (awaited && isAnswerTo(awaited.statement, message)) {
       answering.delete(link)
-      meddleWithAnswer(message, link, fate)
+      meddleWithAnswer(message, link, awaited.fate)
       events.emit('meddled')
       return
     }
@@ -75,7 +93,7 @@ export function wireProxy(url: string): WireProxy {
     if (plan?.fate === 'lost before') link.cut()
     else if (plan?.fate === 'lost before, unnoticed') link.loseClient()
     else if (plan?.fate === 'stalled before') link.goDeaf()
-    else if (plan) answering.set(link, plan.fate)
+    else if (plan) answering.set(link, plan)
     if (plan && !answering.has(link)) events.emit('meddled')
     link.pass(message)
   }
