@@ -47,7 +47,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   records: ['outbox', 'fingerprint', 'postgres', ...leaves],
   batches: ['postgres', ...leaves],
   response: leaves,
-  outbox: leaves,
+  outbox: ['postgres', ...leaves],
   fingerprint: leaves,
   sink: ['postgres', ...leaves],
   pg: ['postgres'],

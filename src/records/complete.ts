@@ -1,6 +1,7 @@
 import { type CompiledQuery, sql } from 'kysely'
 
 import type { OutboxEvent } from '../outbox/event.ts'
+import { columnsOf, type EventColumns, insertEvent, insertEvents } from '../outbox/insert.ts'
 import { SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
 import { Statement, type TableBuilder, type ValueOf } from '../postgres/statement.ts'
 import type { Resource } from '../result.ts'
@@ -36,7 +37,9 @@ export function complete(schema: string, completion: Completion): CompiledQuery 
     resourceType: resource?.type ?? null,
     resourceId: resource?.id ?? null,
   }
-  if (events.length === 0) return storing.with(schema, values)
+  const [first, ...more] = events
+  if (!first) return storing.with(schema, values)
+  if (more.length === 0) return storingEvent.with(schema, { ...values, ...first })
   return storingEvents.with(schema, { ...values, ...columnsOf(events) })
 }
 
@@ -65,31 +68,19 @@ const storing = new Statement((tables, value: ValueOf<Values>) =>
     .compile(),
 )
 
+const storingEvent = new Statement((tables, value: ValueOf<Values & OutboxEvent>) =>
+  tables
+    .with('stored', (own) => store(own, value))
+    .with('emitted', (own) => insertEvent(own, value))
+    .selectFrom('stored')
+    .select(oneStored)
+    .compile(),
+)
+
 const storingEvents = new Statement((tables, value: ValueOf<Values & EventColumns>) =>
   tables
     .with('stored', (own) => store(own, value))
-    .with('emitted', (own) =>
-      own
-        .insertInto('outbox')
-        .columns([
-          'tenant',
-          'id',
-          'type',
-          'aggregatetype',
-          'aggregateid',
-          'payload',
-          'sequence',
-          'headers',
-        ])
-        .expression((eb) =>
-          eb
-            .selectFrom(['stored', eventRows(value)])
-            .select(['stored.tenant', 'event.id', 'event.type', 'event.aggregatetype'])
-            .select(['event.aggregateid', sql<string>`event.payload::json`.as('payload')])
-            .select(['event.sequence', sql<string>`event.headers::json`.as('headers')])
-            .orderBy('event.place'),
-        ),
-    )
+    .with('emitted', (own) => insertEvents(own, value))
     .selectFrom('stored')
     .select(oneStored)
     .compile(),
@@ -114,52 +105,4 @@ function store(tables: Pick<TableBuilder, 'updateTable'>, value: ValueOf<Values>
     .where('attempt', '=', value('attempt'))
     .where('state', '=', sql.lit('claimed'))
     .returning('tenant')
-}
-
-/** One array a column, so that the statement is the same however many events there are. */
-interface EventColumns {
-  readonly ids: readonly string[]
-  readonly types: readonly string[]
-  readonly aggregateTypes: readonly string[]
-  readonly aggregateIds: readonly string[]
-  readonly payloads: readonly string[]
-  readonly sequences: readonly (string | null)[]
-  readonly headers: readonly string[]
-}
-
-function columnsOf(events: readonly OutboxEvent[]): EventColumns {
-  return {
-    ids: events.map(({ id }) => id),
-    types: events.map(({ type }) => type),
-    aggregateTypes: events.map(({ aggregateType }) => aggregateType),
-    aggregateIds: events.map(({ aggregateId }) => aggregateId),
-    payloads: events.map(({ payload }) => payload),
-    sequences: events.map(({ sequence }) => sequence),
-    headers: events.map(({ headers }) => headers),
-  }
-}
-
-interface EventRow {
-  id: string
-  type: string
-  aggregatetype: string
-  aggregateid: string
-  payload: string
-  sequence: string | null
-  headers: string
-  place: number
-}
-
-function eventRows(value: ValueOf<EventColumns>) {
-  return sql<EventRow>`unnest(
-      ${value('ids')}::uuid[],
-      ${value('types')}::text[],
-      ${value('aggregateTypes')}::text[],
-      ${value('aggregateIds')}::text[],
-      ${value('payloads')}::text[],
-      ${value('sequences')}::bigint[],
-      ${value('headers')}::text[]
-    ) with ordinality`.as<'event'>(
-    sql`event(id, type, aggregatetype, aggregateid, payload, sequence, headers, place)`,
-  )
 }
