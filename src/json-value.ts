@@ -21,96 +21,112 @@ const MAX_DEPTH = 500
  */
 export function toJsonValue(value: unknown, use: JsonUse): JsonValue {
   const conversion = new Conversion(use)
-  return conversion.convert(conversion.own(value, '$', ''), '$')
+  return conversion.convert(conversion.own(value, ''))
 }
 
 class Conversion {
   readonly #use: JsonUse
   readonly #above: object[] = []
+  /** The way to where the conversion is: names of properties, and indexes. */
+  readonly #path: (string | number)[] = []
 
   constructor(use: JsonUse) {
     this.#use = use
   }
 
   /** The value itself, or in content what its `toJSON` makes of it. */
-  own(value: unknown, path: string, name: string): unknown {
+  own(value: unknown, name: string): unknown {
     if (this.#use === 'parameters' || typeof value !== 'object' || value === null) return value
     // JSON would make it null, which nobody who reads a date expects.
-    if (value instanceof Date && Number.isNaN(value.getTime()))
-      throw notJson(path, 'an invalid Date')
+    if (value instanceof Date && Number.isNaN(value.getTime())) throw this.#not('an invalid Date')
     const { toJSON } = value as { toJSON?: unknown }
     return typeof toJSON === 'function' ? Reflect.apply(toJSON, value, [name]) : value
   }
 
   /** Of what `own` returned. */
-  convert(value: unknown, path: string): JsonValue {
+  convert(value: unknown): JsonValue {
     switch (typeof value) {
       case 'boolean':
         return value
       case 'string':
-        return this.#text(value, path)
+        return this.#text(value)
       case 'number':
-        return this.#number(value, path)
+        return this.#number(value)
       case 'object':
-        return value === null ? null : this.#nested(value, path)
+        return value === null ? null : this.#nested(value)
       default:
-        throw notJson(path, value === undefined ? 'undefined' : `a ${typeof value}`)
+        throw this.#not(value === undefined ? 'undefined' : `a ${typeof value}`)
     }
   }
 
-  #text(value: string, path: string): string {
+  #text(value: string): string {
     // In content it survives as an escape; in a digest, which is of UTF-8, different halves fold.
     if (this.#use === 'parameters' && !value.isWellFormed()) {
-      throw notJson(path, 'half of a surrogate pair')
+      throw this.#not('half of a surrogate pair')
     }
     return value
   }
 
-  #number(value: number, path: string): number {
-    if (!Number.isFinite(value)) throw notJson(path, String(value))
+  #number(value: number): number {
+    if (!Number.isFinite(value)) throw this.#not(String(value))
     if (this.#use === 'parameters' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-      throw notJson(path, 'an integer beyond Number.MAX_SAFE_INTEGER, where neighbours are equal')
+      throw this.#not('an integer beyond Number.MAX_SAFE_INTEGER, where neighbours are equal')
     }
     return value === 0 ? 0 : value
   }
 
-  #nested(value: object, path: string): JsonValue {
-    if (this.#above.includes(value)) throw notJson(path, 'a reference to what it is part of')
-    if (this.#above.length === MAX_DEPTH) throw notJson(path, `more than ${MAX_DEPTH} levels`)
-    if (Object.getOwnPropertySymbols(value).length > 0) throw notJson(path, 'a property by symbol')
+  #nested(value: object): JsonValue {
+    if (this.#above.includes(value)) throw this.#not('a reference to what it is part of')
+    if (this.#above.length === MAX_DEPTH) throw this.#not(`more than ${MAX_DEPTH} levels`)
+    if (Object.getOwnPropertySymbols(value).length > 0) throw this.#not('a property by symbol')
     this.#above.push(value)
-    const converted = Array.isArray(value) ? this.#array(value, path) : this.#object(value, path)
+    const converted = Array.isArray(value) ? this.#array(value) : this.#object(value)
     this.#above.pop()
     return converted
   }
 
-  #array(value: readonly unknown[], path: string): JsonValue[] {
+  #array(value: readonly unknown[]): JsonValue[] {
     if (this.#use === 'parameters' && !isPlain(value, Array)) {
-      throw notJson(path, `an instance of ${classOf(value)}`)
+      throw this.#not(`an instance of ${classOf(value)}`)
     }
     const names = Object.keys(value)
     if (names.length !== value.length || names.some((name, index) => name !== String(index))) {
-      throw notJson(path, 'an array with holes or with properties of its own')
+      throw this.#not('an array with holes or with properties of its own')
     }
     return value.map((item: unknown, index) => {
-      const at = `${path}[${index}]`
-      return this.convert(this.own(item, at, String(index)), at)
+      this.#path.push(index)
+      const converted = this.convert(this.own(item, String(index)))
+      this.#path.pop()
+      return converted
     })
   }
 
-  #object(value: object, path: string): JsonValue {
-    if (!isPlain(value, Object)) throw notJson(path, `an instance of ${classOf(value)}`)
-    const properties: [string, JsonValue][] = []
-    for (const [name, given] of Object.entries(value)) {
-      const here = /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
-      const at = path + here
-      const property = this.own(given, at, name)
-      if (property === undefined) continue
-      properties.push([this.#text(name, at), this.convert(property, at)])
+  #object(value: object): JsonValue {
+    if (!isPlain(value, Object)) throw this.#not(`an instance of ${classOf(value)}`)
+    const properties: Record<string, JsonValue> = {}
+    for (const name of Object.keys(value)) {
+      this.#path.push(name)
+      const property = this.own((value as Record<string, unknown>)[name], name)
+      if (property !== undefined) define(properties, this.#text(name), this.convert(property))
+      this.#path.pop()
     }
-    // Not by assignment, to which '__proto__' would mean the prototype.
-    return Object.fromEntries(properties)
+    return properties
   }
+
+  #not(found: string): OncelyError {
+    const steps = this.#path.map((step) => {
+      if (typeof step === 'number') return `[${step}]`
+      return /^[A-Za-z_$][\w$]*$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`
+    })
+    const path = `$${steps.join('')}`
+    return new OncelyError('not_json', `not JSON at ${path}: ${found}`, { path })
+  }
+}
+
+/** To an assignment '__proto__' would mean the prototype. */
+function define(properties: Record<string, JsonValue>, name: string, value: JsonValue): void {
+  if (name !== '__proto__') properties[name] = value
+  else Object.defineProperty(properties, name, { value, enumerable: true })
 }
 
 /**
@@ -130,8 +146,4 @@ function isPlain(value: object, literal: ObjectConstructor | ArrayConstructor): 
 function classOf(value: object): string {
   const constructor: unknown = value.constructor
   return typeof constructor === 'function' ? constructor.name : 'a class'
-}
-
-function notJson(path: string, found: string): OncelyError {
-  return new OncelyError('not_json', `not JSON at ${path}: ${found}`, { path })
 }

@@ -42,7 +42,8 @@ export function problemOfText(text: unknown): string | undefined {
   if (typeof text !== 'string') return 'must be a string'
   if (text === '') return 'must not be empty'
   // Four octets a character are the most that UTF-8 takes, so this bounds the octets too.
-  if (text.length > 400 || Array.from(text).length > 200) return 'has more than 200 characters'
+  if (text.length > 200 && (text.length > 400 || Array.from(text).length > 200))
+    return 'has more than 200 characters'
   if (text.includes('\0')) return 'has a NUL character, which PostgreSQL cannot store'
   if (!text.isWellFormed()) return 'has half of a surrogate pair, which UTF-8 cannot express'
   return undefined

@@ -1,13 +1,16 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 
 import { type CompiledQuery, CompiledQuery as Query } from 'kysely'
 
 import type { OwnTables } from '../postgres/enter.ts'
 
+const PREFIX = `oncely_${randomBytes(8).toString('hex')}`
+let count = 0
+
 /** A savepoint by a name that nobody can use for one of their own, which would hide it. */
 export class Savepoint {
   readonly #own: OwnTables
-  readonly #name = `oncely_${randomUUID().replaceAll('-', '')}`
+  readonly #name = `${PREFIX}_${(count += 1)}`
 
   constructor(own: OwnTables) {
     this.#own = own

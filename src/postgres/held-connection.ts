@@ -1,4 +1,10 @@
-import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely'
+import type {
+  CompiledQuery,
+  ConnectionProvider,
+  DatabaseConnection,
+  Kysely,
+  QueryResult,
+} from 'kysely'
 
 import { type ConnectionControl, controlOf } from './connection-control.ts'
 import { NAME } from './statement.ts'
@@ -12,10 +18,10 @@ export class Unprepared extends Error {
 }
 
 /**
- * A connection that is held for a call, with its transaction or for a single statement. Statements of ours go straight to it, since nothing of
- * the host's runs on it meanwhile.
+ * A connection that is held for a call, with its transaction or for a single statement. It is given to
+ * whoever asks, at once, since there is nobody else.
  */
-export class HeldConnection {
+export class HeldConnection implements ConnectionProvider {
   readonly control: ConnectionControl | undefined
   #hostHasRun = false
   readonly #connection: DatabaseConnection
@@ -30,6 +36,10 @@ export class HeldConnection {
     return transaction
       .getExecutor()
       .provideConnection((connection) => Promise.resolve(new HeldConnection(connection)))
+  }
+
+  provideConnection<T>(consumer: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
+    return consumer(this.#connection)
   }
 
   get pipelines(): boolean {

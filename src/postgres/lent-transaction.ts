@@ -1,11 +1,10 @@
-import type { ConnectionProvider, DatabaseConnection, QueryExecutor, Transaction } from 'kysely'
+import type { ConnectionProvider, DatabaseConnection, Transaction } from 'kysely'
 
-import { OncelyError } from '../errors.ts'
 import { type Bound, UNBOUNDED, untilGivenUp } from './bound.ts'
 import { GuardedExecutor } from './guarded-executor.ts'
-import { setLevel } from './level.ts'
 import { OpenStreams, transactionClosed } from './open-streams.ts'
-import { type TransactionControl, transactionControl } from './transaction-control.ts'
+import type { TransactionControl } from './transaction-control.ts'
+import { type Watcher, WatchedConnection } from './watched-connection.ts'
 import { withExecutor } from './with-executor.ts'
 
 /**
@@ -13,28 +12,25 @@ import { withExecutor } from './with-executor.ts'
  * error and what is still under way, so that no statement of the function can reach the connection
  * behind the response or the COMMIT, and no swallowed error is lost.
  */
-export class LentTransaction<DB> {
+export class LentTransaction<DB> implements ConnectionProvider, Watcher {
   readonly #tx: Transaction<DB>
+  readonly #inner: ConnectionProvider
   #firstError: { readonly error: unknown } | undefined
   #undoable = true
   #closed = false
   #signal: AbortSignal | undefined
-  readonly #underWay = new Set<Promise<unknown>>()
   readonly #streams = new OpenStreams()
+  #watched: WatchedConnection | undefined
+  /** Those that have the connection or wait for it. */
+  #users = 0
+  /** Of the one that has it. */
+  #turn: Promise<unknown> | undefined
+  #endTurn: (reason: unknown) => void = () => undefined
 
   constructor(trx: Transaction<DB>) {
-    const executor: QueryExecutor = trx.getExecutor()
-    const watched = executor.withConnectionProvider(this.#provider(executor))
-    this.#tx = withExecutor(
-      new GuardedExecutor(watched, {
-        admit: () => {
-          if (this.#closed || this.#signal?.aborted) throw transactionClosed()
-        },
-        failed: (error) => {
-          this.#firstError ??= { error }
-        },
-      }),
-    )
+    const executor = trx.getExecutor()
+    this.#inner = executor
+    this.#tx = withExecutor(new GuardedExecutor(executor.withConnectionProvider(this), this))
   }
 
   /**
@@ -67,68 +63,72 @@ export class LentTransaction<DB> {
   /** Waits for the statements that were left behind, ends streams left open, and closes `tx`. */
   async #takeBack(): Promise<void> {
     this.#streams.end()
-    while (this.#underWay.size > 0) {
-      await Promise.allSettled(this.#underWay)
+    while (this.#users > 0) {
+      await this.#turn?.catch(ignore)
       // What was left behind may go on to its next statement, once it is told of this one.
       await new Promise(setImmediate)
     }
     this.#closed = true
   }
 
-  #provider(inner: ConnectionProvider): ConnectionProvider {
-    return {
-      provideConnection: async (consumer, options) => {
-        // Kysely holds a connection for as long as a stream is read, which may be for ever.
-        const run = inner.provideConnection(
-          (connection) =>
-            new Promise((resolve, reject: (reason: unknown) => void) => {
-              const abandon = () => {
-                reject(transactionClosed())
-              }
-              consumer(this.#watched(connection, abandon)).then(resolve, reject)
-            }) as ReturnType<typeof consumer>,
-          options,
-        )
-        this.#underWay.add(run)
-        try {
-          return await run
-        } finally {
-          this.#underWay.delete(run)
-        }
-      },
+  admit(): void {
+    if (this.#closed || this.#signal?.aborted) throw transactionClosed()
+  }
+
+  failed(error: unknown): void {
+    this.#firstError ??= { error }
+  }
+
+  async provideConnection<T>(consumer: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
+    this.#users += 1
+    try {
+      while (this.#turn) await this.#turn.catch(ignore)
+      const turn = this.#inner.provideConnection((connection) =>
+        this.#giveTurn(connection, consumer),
+      )
+      this.#turn = turn
+      return await turn
+    } finally {
+      // Before anybody who waits for it goes on: this was the first to wait.
+      this.#turn = undefined
+      this.#users -= 1
     }
+  }
+
+  /** Kysely holds a connection for as long as a stream is read, which may be for ever. */
+  #giveTurn<T>(
+    connection: DatabaseConnection,
+    consumer: (connection: DatabaseConnection) => Promise<T>,
+  ): Promise<T> {
+    if (this.#watched?.connection !== connection) {
+      this.#watched = new WatchedConnection(connection, this)
+    }
+    const watched = this.#watched
+    return new Promise((resolve, reject) => {
+      this.#endTurn = reject
+      consumer(watched).then(resolve, reject)
+    })
+  }
+
+  pass<T>(rows: AsyncIterableIterator<T>): AsyncIterableIterator<T> {
+    const endTurn = this.#endTurn
+    return this.#streams.pass(rows, () => {
+      endTurn(transactionClosed())
+    })
   }
 
   /**
    * Rolling back to a savepoint undoes a failed statement, if the savepoint is the older of the two.
    * PostgreSQL sets none behind an error of its own, but does behind one of the driver alone.
    */
-  #noteSavepoint(control: TransactionControl): void {
+  controlled(control: TransactionControl): void {
     if (control === 'sets a savepoint' && this.#firstError) this.#undoable = false
     if (control === 'rolls back to a savepoint' && this.#undoable) this.#firstError = undefined
   }
+}
 
-  #watched(connection: DatabaseConnection, abandon: () => void): DatabaseConnection {
-    const watched: DatabaseConnection = {
-      executeQuery: async (query, options) => {
-        const control = transactionControl(query.sql)
-        if (control === 'ends') throw notYours()
-        const result = await connection.executeQuery<never>(query, options)
-        this.#noteSavepoint(control)
-        return result
-      },
-      streamQuery: (query, chunkSize, options) =>
-        this.#streams.pass(connection.streamQuery(query, chunkSize, options), abandon),
-      // By these an AbortSignal cancels a query, where the driver can.
-      ...(connection.cancelQuery && { cancelQuery: connection.cancelQuery.bind(connection) }),
-      ...(connection.collectSessionInfo && {
-        collectSessionInfo: connection.collectSessionInfo.bind(connection),
-      }),
-      ...(connection.killSession && { killSession: connection.killSession.bind(connection) }),
-    }
-    setLevel(watched, this)
-    return watched
-  }
+function ignore(): void {
+  // Whose turn it was has been told.
 }
 
 /**
@@ -146,11 +146,4 @@ export async function lend<DB, Value>(
   const value = await lent.use(run, bound)
   if (lent.firstError) throw lent.firstError.error
   return value
-}
-
-function notYours(): OncelyError {
-  return new OncelyError(
-    'transaction_control',
-    'a business function must not end its transaction: throw to roll back, return to commit',
-  )
 }

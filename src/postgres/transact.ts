@@ -6,6 +6,7 @@ import { type Ending, runLast } from './ending.ts'
 import { enterHeld, type OwnTables } from './enter.ts'
 import { HeldConnection, Unprepared } from './held-connection.ts'
 import { isDefiniteRefusal } from './sqlstate.ts'
+import { withExecutor } from './with-executor.ts'
 import { OVER, within } from './within.ts'
 
 /** What became of a transaction that did not fail. */
@@ -141,11 +142,12 @@ async function run<DB, Outcome>(
     const held = await HeldConnection.of(on)
     unit.held = held
     if (beginsByClaim) held.control?.beginAhead()
+    const trx = withExecutor<DB>(on.getExecutor().withConnectionProvider(held))
     return on
       .transaction()
       .setIsolationLevel('read committed')
       .setAccessMode('read write')
-      .execute(async (trx) => {
+      .execute(async () => {
         unit.begun = true
         await work(trx, held)
         if (unit.ending?.end !== 'commit') throw rollBack

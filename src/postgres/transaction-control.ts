@@ -6,6 +6,7 @@ export type TransactionControl = 'ends' | 'sets a savepoint' | 'rolls back to a 
  * transaction has none any more and stays, whatever becomes of the call.
  */
 export function transactionControl(statement: string): TransactionControl {
+  if (ordinary.test(statement)) return 'none'
   const [first, second, third] = firstWords(statement)
   switch (first) {
     case 'abort':
@@ -24,6 +25,9 @@ export function transactionControl(statement: string): TransactionControl {
       return 'none'
   }
 }
+
+/** How nearly all statements begin; the others are looked at more closely. */
+const ordinary = /^(?:select|insert|update|delete|with|merge)\s/
 
 const word = /[a-z_][\w$]*/iy
 const space = /\s+/y

@@ -223,12 +223,11 @@ describe('behind a transaction that could not begin, on a connection that is hel
 })
 
 describe('a BEGIN that is never answered', () => {
-  const late = { code: 'deadline_exceeded' }
-  const given = { deadlineMs: 100 }
   const kinds = {
-    'a call': (of: Idempotency<NotesDatabase>, key: string) =>
-      of.withIdempotency(scope, key, one, writeNote, given),
-    'a look-up': (of: Idempotency<NotesDatabase>, key: string) => of.lookup(scope, key, one, given),
+    'a call': (of: Idempotency<NotesDatabase>, key: string, signal: AbortSignal) =>
+      of.withIdempotency(scope, key, one, writeNote, { signal }),
+    'a look-up': (of: Idempotency<NotesDatabase>, key: string, signal: AbortSignal) =>
+      of.lookup(scope, key, one, { signal }),
   }
   for (const name of ['oncelyDialect', 'pipelining'] as const) {
     for (const [kind, call] of Object.entries(kinds)) {
@@ -236,8 +235,13 @@ describe('a BEGIN that is never answered', () => {
         const db = host.connect({ connectionString: proxy.url(), max: 1, manners: hosts[name] })
         const idempotency = createIdempotency(db, { resolveTimeoutMs: 100 })
         const key = `${kind} ${name}`
+        const stalled = proxy.untilMeddled()
         proxy.meddle('stalled before', 'start transaction')
-        await rejects(call(idempotency, key), late)
+        const giveUp = new AbortController()
+        const pending = beside<unknown>(call(idempotency, key, giveUp.signal))
+        await stalled
+        giveUp.abort()
+        await rejects(pending, { code: 'aborted' })
         const next = await idempotency.withIdempotency(scope, key, one, writeNote)
         strictEqual(next.kind, 'executed')
         proxy.cut()

@@ -6,7 +6,7 @@ interface Line {
   answer: string
 }
 
-const NAME_OF_SAVEPOINT = /oncely_[0-9a-f]{32}/g
+const NAME_OF_SAVEPOINT = /oncely_[0-9a-f]{16}_\d+/g
 const SHOWN = 64
 
 /** What happened in one schedule, to be read by people. */
