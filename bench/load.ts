@@ -16,11 +16,11 @@ export async function loadRecords(
 ): Promise<void> {
   await sql`insert into idem.records
       (tenant, actor, operation, key, attempt, state, fingerprint_algorithm, fingerprint_version,
-       fingerprint, response, completed_at, replay_until)
+       fingerprint, response, claimed, completed_at, replay_until)
     select 't' || n % 100, 'u' || n % 1000, 'orders.create', md5(${prefix}::text || n),
       gen_random_uuid(), 'completed', ${print.algorithm}, ${print.version}::int,
       decode(${print.digest}, 'hex'), convert_to('{"id":"' || gen_random_uuid() || '"}', 'UTF8'),
-      now(), now() + ${prefix === 'live' ? '1 day' : '-1 minute'}::interval
+      null, now(), now() + ${prefix === 'live' ? '1 day' : '-1 minute'}::interval
     from generate_series(${from + 1}::int, ${from + count}::int) n`.execute(db)
 }
 

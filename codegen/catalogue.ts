@@ -184,6 +184,12 @@ export const catalogue: readonly CatalogueEntry[] = [
   },
   {
     "kind": "table",
+    "table": "uncommittable",
+    "name": "uncommittable",
+    "definition": "table"
+  },
+  {
+    "kind": "table",
     "table": "oncely_migrations",
     "name": "oncely_migrations",
     "definition": "table"
@@ -521,6 +527,12 @@ export const catalogue: readonly CatalogueEntry[] = [
   {
     "kind": "column",
     "table": "records",
+    "name": "claimed",
+    "definition": "boolean default true"
+  },
+  {
+    "kind": "column",
+    "table": "records",
     "name": "response_status",
     "definition": "records_response_status"
   },
@@ -615,6 +627,12 @@ export const catalogue: readonly CatalogueEntry[] = [
     "definition": "sink_sequence not null"
   },
   {
+    "kind": "column",
+    "table": "uncommittable",
+    "name": "claimed",
+    "definition": "boolean not null"
+  },
+  {
     "kind": "constraint",
     "table": "oncely_migrations",
     "name": "oncely_migrations_pkey",
@@ -702,7 +720,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "constraint",
     "table": "records",
     "name": "records_state_check",
-    "definition": "CHECK (\nCASE\n    WHEN response IS NOT NULL THEN (state = ANY (ARRAY['completed'::text, 'rejected'::text])) AND completed_at IS NOT NULL AND expired_at IS NULL\n    WHEN response_status IS NOT NULL OR response_headers IS NOT NULL THEN false\n    WHEN state = 'claimed'::text THEN completed_at IS NULL AND expired_at IS NULL\n    ELSE state = 'expired'::text AND completed_at IS NOT NULL AND expired_at IS NOT NULL\nEND AND (resource_type IS NULL) = (resource_id IS NULL))"
+    "definition": "CHECK (\nCASE\n    WHEN response IS NOT NULL THEN (state = ANY (ARRAY['completed'::text, 'rejected'::text])) AND completed_at IS NOT NULL AND expired_at IS NULL AND claimed IS NULL\n    WHEN response_status IS NOT NULL OR response_headers IS NOT NULL THEN false\n    WHEN claimed THEN state = 'claimed'::text AND completed_at IS NULL AND expired_at IS NULL\n    ELSE state = 'expired'::text AND completed_at IS NOT NULL AND expired_at IS NOT NULL AND claimed IS NULL\nEND AND (resource_type IS NULL) = (resource_id IS NULL))"
   },
   {
     "kind": "constraint",
@@ -715,6 +733,24 @@ export const catalogue: readonly CatalogueEntry[] = [
     "table": "sink_sequences",
     "name": "sink_sequences_pkey",
     "definition": "PRIMARY KEY (consumer, tenant, aggregatetype, aggregateid)"
+  },
+  {
+    "kind": "constraint",
+    "table": "uncommittable",
+    "name": "uncommittable_check",
+    "definition": "CHECK (false)"
+  },
+  {
+    "kind": "constraint",
+    "table": "uncommittable",
+    "name": "uncommittable_pkey",
+    "definition": "PRIMARY KEY (claimed)"
+  },
+  {
+    "kind": "constraint",
+    "table": "records",
+    "name": "records_outcome_at_commit",
+    "definition": "FOREIGN KEY (claimed) REFERENCES uncommittable(claimed) DEFERRABLE INITIALLY DEFERRED"
   },
   {
     "kind": "index",
@@ -739,17 +775,5 @@ export const catalogue: readonly CatalogueEntry[] = [
     "table": "records",
     "name": "records_replay_until_idx",
     "definition": "CREATE INDEX records_replay_until_idx ON records USING btree (replay_until) WHERE expired_at IS NULL"
-  },
-  {
-    "kind": "function",
-    "table": "records",
-    "name": "records_refuse_unfinished",
-    "definition": "create function records_refuse_unfinished() returns trigger language plpgsql as $$\n        begin\n          if exists (\n            select from \"$schema\".records r\n            where r.tenant = new.tenant and r.actor = new.actor and r.operation = new.operation\n              and r.key = new.key and r.state = 'claimed'\n          ) then\n            raise exception 'a claimed idempotency key must not be committed without an outcome'\n              using errcode = 'check_violation', schema = tg_table_schema, table = tg_table_name,\n                constraint = tg_name,\n                hint = 'Let oncely commit its own transaction, and name the constraints in SET CONSTRAINTS instead of ALL.';\n          end if;\n          return null;\n        end$$"
-  },
-  {
-    "kind": "trigger",
-    "table": "records",
-    "name": "records_outcome_at_commit",
-    "definition": "CREATE CONSTRAINT TRIGGER records_outcome_at_commit AFTER INSERT OR UPDATE ON records DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state = 'claimed'::text) EXECUTE FUNCTION records_refuse_unfinished()"
   }
 ]

@@ -73,6 +73,7 @@ export interface QuotaUses {
 export interface Records {
   actor: string;
   attempt: string;
+  claimed: Generated<boolean | null>;
   completed_at: Timestamp | null;
   created_at: Generated<Timestamp>;
   expired_at: Timestamp | null;
@@ -106,6 +107,10 @@ export interface SinkSequences {
   tenant: string;
 }
 
+export interface Uncommittable {
+  claimed: boolean;
+}
+
 export interface DB {
   orders: Orders;
   outbox: Outbox;
@@ -113,4 +118,5 @@ export interface DB {
   records: Records;
   sink: Sink;
   sink_sequences: SinkSequences;
+  uncommittable: Uncommittable;
 }

@@ -43,6 +43,12 @@ create domain sink_sequence as bigint
 create domain sink_text as text collate "C"
   constraint sink_text_check CHECK (char_length(VALUE) >= 1 AND char_length(VALUE) <= 200);
 
+create table uncommittable (
+  claimed boolean not null,
+  constraint uncommittable_check CHECK (false),
+  constraint uncommittable_pkey PRIMARY KEY (claimed)
+);
+
 create table oncely_migrations (
   name character varying(255) not null,
   timestamp character varying(255) not null,
@@ -118,6 +124,7 @@ create table records (
   fingerprint records_fingerprint not null,
   response bytea,
   response_stored boolean not null default true,
+  claimed boolean default true,
   response_status records_response_status,
   response_headers json,
   resource_type records_text,
@@ -129,11 +136,12 @@ create table records (
   constraint records_pkey PRIMARY KEY (tenant, actor, operation, key),
   constraint records_state_check CHECK (
 CASE
-    WHEN response IS NOT NULL THEN (state = ANY (ARRAY['completed'::text, 'rejected'::text])) AND completed_at IS NOT NULL AND expired_at IS NULL
+    WHEN response IS NOT NULL THEN (state = ANY (ARRAY['completed'::text, 'rejected'::text])) AND completed_at IS NOT NULL AND expired_at IS NULL AND claimed IS NULL
     WHEN response_status IS NOT NULL OR response_headers IS NOT NULL THEN false
-    WHEN state = 'claimed'::text THEN completed_at IS NULL AND expired_at IS NULL
-    ELSE state = 'expired'::text AND completed_at IS NOT NULL AND expired_at IS NOT NULL
-END AND (resource_type IS NULL) = (resource_id IS NULL))
+    WHEN claimed THEN state = 'claimed'::text AND completed_at IS NULL AND expired_at IS NULL
+    ELSE state = 'expired'::text AND completed_at IS NOT NULL AND expired_at IS NOT NULL AND claimed IS NULL
+END AND (resource_type IS NULL) = (resource_id IS NULL)),
+  constraint records_outcome_at_commit FOREIGN KEY (claimed) REFERENCES uncommittable(claimed) DEFERRABLE INITIALLY DEFERRED
 );
 
 create table sink (
@@ -159,20 +167,3 @@ CREATE INDEX quota_uses_forget_at_idx ON quota_uses USING btree (forget_at);
 CREATE INDEX records_expired_at_idx ON records USING btree (expired_at) WHERE expired_at IS NOT NULL;
 
 CREATE INDEX records_replay_until_idx ON records USING btree (replay_until) WHERE expired_at IS NULL;
-
-create function records_refuse_unfinished() returns trigger language plpgsql as $$
-        begin
-          if exists (
-            select from "$schema".records r
-            where r.tenant = new.tenant and r.actor = new.actor and r.operation = new.operation
-              and r.key = new.key and r.state = 'claimed'
-          ) then
-            raise exception 'a claimed idempotency key must not be committed without an outcome'
-              using errcode = 'check_violation', schema = tg_table_schema, table = tg_table_name,
-                constraint = tg_name,
-                hint = 'Let oncely commit its own transaction, and name the constraints in SET CONSTRAINTS instead of ALL.';
-          end if;
-          return null;
-        end$$;
-
-CREATE CONSTRAINT TRIGGER records_outcome_at_commit AFTER INSERT OR UPDATE ON records DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state = 'claimed'::text) EXECUTE FUNCTION records_refuse_unfinished();

@@ -4,7 +4,13 @@ import { type Figure, row } from './figure.ts'
 import { fill, freshGround, recordsOf } from './ground.ts'
 
 const FIXED = ['attempt', 'created_at', 'completed_at', 'replay_until', 'expired_at']
-const FIXED_FIRST = [...FIXED, 'fingerprint_version', 'response_status', 'response_stored']
+const FIXED_FIRST = [
+  ...FIXED,
+  'fingerprint_version',
+  'response_status',
+  'response_stored',
+  'claimed',
+]
 
 /** What it would spare if the columns of fixed width came first, where nothing has to be aligned. */
 export async function columnOrderFigures(

@@ -101,10 +101,11 @@ export async function fill(ground: Ground, count: number): Promise<void> {
   const { tenant, actor, operation } = scope
   await sql`
     insert into ${recordsOf(ground)} (tenant, actor, operation, key, attempt, state,
-      fingerprint_algorithm, fingerprint_version, fingerprint, response, created_at, completed_at, replay_until)
+      fingerprint_algorithm, fingerprint_version, fingerprint, response, claimed, created_at,
+      completed_at, replay_until)
     select ${tenant}, ${actor}, ${operation}, gen_random_uuid()::text, gen_random_uuid(), 'completed',
       'sha256', 1, sha256(n::text::bytea), decode(repeat(md5(n::text), 13 + n % 13), 'hex'),
-      at, at, at
+      null, at, at, at
     from generate_series(1, ${count}::int) n,
       lateral (select now() - interval '1 day' + n * interval '1 millisecond' as at)`.execute(
     ground.admin,

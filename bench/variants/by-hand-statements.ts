@@ -47,7 +47,8 @@ export function read({ scope, key }: Intent) {
 /** Response and event in one statement. */
 export function store({ scope, key }: Intent, attempt: string, order: Order) {
   const text = `with stored as (
-      update idem.records set state = 'completed', response = $1, completed_at = clock_timestamp()
+      update idem.records set state = 'completed', claimed = null, response = $1,
+        completed_at = clock_timestamp()
       where tenant = $2 and actor = $3 and operation = $4 and key = $5 and attempt = $6
         and state = 'claimed'
       returning tenant)

@@ -10,12 +10,8 @@ export interface CatalogueEntry {
     | 'constraint'
     | 'index'
     | 'trigger'
-    | 'function'
     | 'rule'
-  /**
-   * The table that it belongs to; of a function, that of the trigger which calls it. What belongs to a
-   * domain has its name here.
-   */
+  /** The table that it belongs to. What belongs to a domain has its name here. */
   readonly table: string
   readonly name: string
   readonly definition: string
@@ -23,8 +19,7 @@ export interface CatalogueEntry {
 
 /**
  * What a schema holds, in an order that never changes. The schema's name is in no definition, so
- * that two schemas can be compared: PostgreSQL leaves it out when it is first in the search path. In
- * the text of a function, which it keeps as it is, it becomes `$schema`.
+ * that two schemas can be compared: PostgreSQL leaves it out when it is first in the search path.
  */
 export async function readCatalogue<DB>(
   db: Kysely<DB>,
@@ -62,16 +57,19 @@ const entries = (schema: string) => sql<CatalogueEntry>`
     where n.nspname = ${schema} and y.typtype = 'd'
   ), entries as (
     -- Before the tables whose columns are of them.
-    select -1 as rank, 'domain' as kind, typname as table, typname as name, 0 as place, definition
+    select -2 as rank, 'domain' as kind, typname as table, typname as name, 0 as place, definition
     from domains
     union all
-    select 0, 'domain constraint', d.typname, k.conname, 0, pg_get_constraintdef(k.oid, true)
+    select -1, 'domain constraint', d.typname, k.conname, 0, pg_get_constraintdef(k.oid, true)
     from domains d join pg_constraint k on k.contypid = d.oid and k.contype = 'c'
     union all
-    select 1 as rank, 'table' as kind, relname as table, relname as name, 0 as place,
+    -- Before the tables that refer to it.
+    select case when exists (
+        select from pg_constraint k where k.confrelid = t.oid and k.conrelid in (select oid from tables)
+      ) then 0 else 1 end, 'table', relname, relname, 0,
       case relpersistence when 'u' then 'unlogged table' else 'table' end
-        || case when relrowsecurity or relforcerowsecurity then ' with row level security' else '' end as definition
-    from tables
+        || case when relrowsecurity or relforcerowsecurity then ' with row level security' else '' end
+    from tables t
     union all
     select 2, 'column', t.relname, a.attname, a.attnum, concat_ws(' ',
       format_type(a.atttypid, a.atttypmod),
@@ -85,26 +83,21 @@ const entries = (schema: string) => sql<CatalogueEntry>`
     left join pg_collation co on co.oid = a.attcollation
     left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
     union all
-    -- PostgreSQL 18 lists NOT NULL among the constraints; the column says it already.
-    select 3, 'constraint', t.relname, k.conname, 0, pg_get_constraintdef(k.oid, true)
+    -- PostgreSQL 18 lists NOT NULL among the constraints; the column says it already. A foreign key comes
+    -- behind the key that it refers to, and is checked by triggers of the table that somebody can disable.
+    select case k.contype when 'f' then 4 else 3 end, 'constraint', t.relname, k.conname, 0,
+      concat_ws(' -- ', pg_get_constraintdef(k.oid, true), (
+        select min(case g.tgenabled when 'D' then 'disabled' when 'R' then 'replica' when 'A' then 'always' end)
+        from pg_trigger g where g.tgconstraint = k.oid and g.tgrelid = k.conrelid
+      ))
     from tables t join pg_constraint k on k.conrelid = t.oid and k.contype not in ('n', 't')
     union all
-    select 4, 'index', t.relname, c.relname, 0,
+    select 5, 'index', t.relname, c.relname, 0,
       pg_get_indexdef(i.indexrelid, 0, true) || case when i.indisvalid then '' else ' -- invalid' end
     from tables t join pg_index i on i.indrelid = t.oid join pg_class c on c.oid = i.indexrelid
     where not exists (select from pg_constraint k where k.conindid = i.indexrelid)
     union all
-    select 5, 'function', t.relname, p.proname, 0,
-      format(E'create function %I() returns %s language %s as $$%s$$', p.proname, p.prorettype::regtype, l.lanname,
-        replace(p.prosrc, format('"%s".', replace(${schema}, '"', '""')), '"$schema".'))
-    from tables t
-    join pg_trigger g on g.tgrelid = t.oid and not g.tgisinternal
-    join pg_proc p on p.oid = g.tgfoid
-    join pg_language l on l.oid = p.prolang
-    union all
-    select 6, 'trigger', t.relname, g.tgname, 0,
-      pg_get_triggerdef(g.oid, true)
-        || case g.tgenabled when 'O' then '' when 'D' then ' -- disabled' when 'A' then ' -- always' else ' -- replica' end
+    select 6, 'trigger', t.relname, g.tgname, 0, pg_get_triggerdef(g.oid, true)
     from tables t join pg_trigger g on g.tgrelid = t.oid and not g.tgisinternal
     union all
     select 7, 'rule', t.relname, r.rulename, 0, pg_get_ruledef(r.oid, true)

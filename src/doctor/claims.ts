@@ -5,8 +5,8 @@ import { enter } from '../postgres/enter.ts'
 import type { Finding } from './finding.ts'
 
 /**
- * Records that were committed without an outcome: their keys answer nobody. The constraint trigger
- * refuses them at COMMIT, so somebody had disabled or dropped it.
+ * Records that were committed without an outcome: their keys answer nobody. The constraint
+ * `records_outcome_at_commit` refuses them, so somebody had dropped it, or disabled its triggers.
  */
 export async function committedClaims<DB>(
   db: Kysely<DB>,

@@ -9,7 +9,7 @@ import { OncelyError } from '../errors.ts'
 import { refuseTransaction } from '../postgres/enter.ts'
 import { readCatalogue } from './catalogue.ts'
 import { committedClaims } from './claims.ts'
-import { driftOf } from './drift.ts'
+import { driftOf, isAsMade } from './drift.ts'
 import type { Finding } from './finding.ts'
 import { type MissingGrant, missingGrants } from './grants.ts'
 import { forgotten, lostBookkeeping, migrationFindings } from './migrations.ts'
@@ -90,7 +90,7 @@ export async function diagnose<DB>(
   return { findings: [...found, ...missing, ...(await schemaFindings(db, schema, grants))], notes }
 }
 
-/** What of the schema can be looked at. Nothing is read of a table that is not as it should be. */
+/** What of the schema can be looked at. Nothing is read of a column that is not as it should be. */
 async function schemaFindings<DB>(
   db: Kysely<DB>,
   schema: string,
@@ -104,13 +104,15 @@ async function schemaFindings<DB>(
   const known = states.filter(({ appliedAt }) => appliedAt).map(({ name }) => name)
   const unknown = forgotten(catalogue, known, schema)
   if (unknown.length > 0) return unknown
-  const drift = driftOf(catalogue, tablesOf(states, schema), schema)
-  const readable = drift.length === 0 && !grants.some(({ table }) => table === 'records')
+  const readable =
+    isAsMade(catalogue, { kind: 'column', table: 'records', name: 'state' }) &&
+    !grants.some(({ table }) => table === 'records')
   const applied = states.some(({ name, state }) => name in coreMigrations && state === 'applied')
   return [
     ...migrationFindings(states, schema),
-    ...drift,
+    // In front of the constraint that refuses them, which cannot be made anew while they are there.
     ...(readable && applied ? await committedClaims(db, schema) : []),
+    ...driftOf(catalogue, tablesOf(states, schema), schema),
   ]
 }
 

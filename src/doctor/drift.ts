@@ -49,6 +49,17 @@ export function driftOf(
   return [...added, ...missing]
 }
 
+/** Whether something is there as its migration made it, whatever else is not. */
+export function isAsMade(
+  actual: readonly CatalogueEntry[],
+  wanted: Omit<CatalogueEntry, 'definition'>,
+): boolean {
+  const [there, made] = [actual, expected].map(
+    (entries) => entries.find((entry) => keyOf(entry) === keyOf(wanted))?.definition,
+  )
+  return there !== undefined && there === made
+}
+
 const keyOf = ({ kind, table, name }: Omit<CatalogueEntry, 'definition'>) =>
   `${kind} ${table} ${name}`
 const ownerOf = ({ kind, table }: CatalogueEntry) =>
@@ -92,10 +103,10 @@ function line({ definition }: CatalogueEntry): string {
   return definition.replace(/\s+/g, ' ')
 }
 
-/** An index only costs; a column that may be left out costs not even that; a trigger is told instead. */
+/** An index only costs; a column that may be left out costs not even that. */
 function isHarmless({ kind, definition }: CatalogueEntry): boolean {
   if (kind === 'column') return !fillable(definition)
-  return kind === 'function' || (kind === 'index' && !/ unique /i.test(definition))
+  return kind === 'index' && !/ unique /i.test(definition)
 }
 
 function addedOf(entry: CatalogueEntry, schema: string): Finding {

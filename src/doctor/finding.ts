@@ -8,7 +8,7 @@ export interface Finding {
    * - `schema_drift`: a table is not as its migration made it.
    * - `grant_missing`: a right that the library needs.
    * - `isolation_default`: transactions that the host opens for oncely to join would be refused.
-   * - `claim_committed`: a record without an outcome, which the constraint trigger should have refused.
+   * - `claim_committed`: a record without an outcome, which `records_outcome_at_commit` should have refused.
    * - `timeout_short`: a bound of the server's or the pool's that ends a wait before oncely does.
    */
   readonly code:

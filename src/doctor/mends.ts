@@ -7,7 +7,7 @@ import type { CatalogueEntry } from './catalogue.ts'
 /** How people call it. */
 export function described({ kind, table, name }: CatalogueEntry): string {
   if (kind === 'domain constraint') return `the constraint ${name} of the domain ${table}`
-  return kind === 'table' || kind === 'function' || kind === 'domain'
+  return kind === 'table' || kind === 'domain'
     ? `the ${kind} ${name}`
     : `the ${kind} ${name} of ${table}`
 }
@@ -30,18 +30,26 @@ export function creation(entry: CatalogueEntry, schema: string): string {
   if (kind === 'domain') return creationOfDomain(entry, schema)
   if (kind === 'domain constraint') return `alter domain ${on} add constraint ${id} ${definition};`
   if (kind === 'table') return creationOfTable(table, schema)
-  if (kind === 'column') {
-    return `alter table ${on} add column ${id} ${qualified(addable(definition), schema)};`
+  if (kind === 'column') return creationOfColumn(entry, schema)
+  if (kind === 'constraint') {
+    // A foreign key names its table without the schema.
+    const there = definition.replace(' REFERENCES ', () => ` REFERENCES ${quoted(schema)}.`)
+    return `alter table ${on} add constraint ${id} ${there};`
   }
-  if (kind === 'constraint') return `alter table ${on} add constraint ${id} ${definition};`
-  if (kind === 'function') return creationOfFunction(entry, schema)
-  // A definition names its table and its function without their schema.
+  // A definition names its table without the schema.
   return `begin; set local search_path to ${quoted(schema)}; ${definition}; commit;`
 }
 
-/** A column that has to be given a value cannot be added where there are rows. */
-function addable(definition: string): string {
-  return fillable(definition) ? definition.replace(' not null', '') : definition
+/** For a table with rows, none of which is given a value that nobody knows to be right. */
+function creationOfColumn({ table, name, definition }: CatalogueEntry, schema: string): string {
+  const [on, id] = [quoted(schema, table), quoted(name)]
+  const { notNull, byDefault } = partsOf(definition)
+  if (notNull === undefined && byDefault !== undefined) {
+    const bare = definition.slice(0, -` default ${byDefault}`.length)
+    return `alter table ${on} add column ${id} ${qualified(bare, schema)}, alter column ${id} set default ${byDefault};`
+  }
+  const addable = fillable(definition) ? definition.replace(' not null', '') : definition
+  return `alter table ${on} add column ${id} ${qualified(addable, schema)};`
 }
 
 /** Whether rows that are there need a value for this column before it can be NOT NULL. */
@@ -72,13 +80,6 @@ function creationOfTable(table: string, schema: string): string {
   return [`create table ${quoted(schema, table)} (${columns.join(', ')});`, ...others].join(' ')
 }
 
-function creationOfFunction({ name, definition }: CatalogueEntry, schema: string): string {
-  const [, returns = '', body = ''] =
-    /^create function \S+ returns (.+?) as \$\$([^]*)\$\$$/.exec(definition) ?? []
-  const text = body.replaceAll('"$schema".', () => `${quoted(schema)}.`)
-  return `create or replace function ${quoted(schema, name)}() returns ${returns} as ${textOf(sql.lit(text))};`
-}
-
 /** SQL that takes away what should not be there. */
 export function removal({ kind, table, name }: CatalogueEntry, schema: string): string {
   const [on, id] = [quoted(schema, table), quoted(name)]
@@ -96,7 +97,6 @@ export function removal({ kind, table, name }: CatalogueEntry, schema: string): 
     case 'domain':
     case 'table':
     case 'index':
-    case 'function':
       return `drop ${kind} ${quoted(schema, name)};`
   }
 }
@@ -109,10 +109,6 @@ export function replacement(wanted: CatalogueEntry, there: CatalogueEntry, schem
   }
   if (wanted.kind === 'domain') return domainReplacement(wanted, there, schema)
   if (wanted.kind === 'column') return columnReplacement(wanted, there, schema)
-  if (wanted.kind === 'function') return creation(wanted, schema)
-  if (wanted.kind === 'trigger' && there.definition.startsWith(`${wanted.definition} -- `)) {
-    return `alter table ${on} enable trigger ${quoted(wanted.name)};`
-  }
   return `${removal(wanted, schema)} ${creation(wanted, schema)}`
 }
 

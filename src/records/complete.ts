@@ -91,6 +91,8 @@ function store(tables: Pick<TableBuilder, 'updateTable'>, value: ValueOf<Values>
     .updateTable('records')
     .set({
       state: value('state'),
+      // From here on it may be committed.
+      claimed: sql.lit(null),
       response: value('response'),
       response_stored: value('responseStored'),
       // Cast as in the claim: the columns are of a domain.

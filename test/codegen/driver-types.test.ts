@@ -60,6 +60,7 @@ describe('what pg returns is what codegen/db.ts says', () => {
       string: ['actor', 'attempt', 'fingerprint_algorithm', 'key', 'operation', 'state', 'tenant'],
       number: ['fingerprint_version'],
       boolean: ['response_stored'],
+      'boolean | null': ['claimed'],
       Buffer: ['fingerprint'],
       'Buffer | null': ['response'],
       'number | null': ['response_status'],
@@ -79,8 +80,9 @@ describe('what pg returns is what codegen/db.ts says', () => {
       response_headers: json,
     }
     const resource = { resource_type: 'order', resource_id: '1' }
-    const completed = { key: 'completed', state: 'completed', completed_at: at }
-    const expired = { key: 'expired', state: 'expired', completed_at: at, expired_at: at }
+    const completed = { key: 'completed', state: 'completed', claimed: null, completed_at: at }
+    const ended = { completed_at: at, expired_at: at }
+    const expired = { key: 'expired', state: 'expired', claimed: null, ...ended }
     // A claim can be seen in its own transaction only.
     const trx = await db.startTransaction().execute()
     await trx.insertInto('records').values(claimed).execute()

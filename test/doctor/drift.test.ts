@@ -1,12 +1,16 @@
-import { deepStrictEqual, match, strictEqual } from 'node:assert/strict'
+import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
 import { type Kysely, sql } from 'kysely'
+import { createIdempotency } from 'oncely'
 import { diagnose, migrateToLatest } from 'oncely/migrations'
 
+import type { DB } from '../../codegen/db.ts'
 import { dumpSchema } from '../../codegen/dump-schema.ts'
 import { testDatabase } from '../support/database.ts'
 import { emptyDatabase } from '../support/empty-database.ts'
+import { one, scope } from '../support/notes-host.ts'
+import { claimedRow } from '../support/record-rows.ts'
 
 const database = testDatabase()
 
@@ -76,8 +80,8 @@ const cases: readonly [what: string, hand: string, problem: RegExp][] = [
   ],
   [
     'a guard by another name',
-    'alter trigger records_outcome_at_commit on $.records rename to theirs',
-    /trigger theirs of records is not of oncely[^]+trigger records_outcome_at_commit of records is missing/,
+    'alter table $.records rename constraint records_outcome_at_commit to theirs',
+    /constraint theirs of records is not of oncely[^]+constraint records_outcome_at_commit of records is missing/,
   ],
   [
     'an identity that anybody may give',
@@ -100,9 +104,9 @@ const cases: readonly [what: string, hand: string, problem: RegExp][] = [
     /table records is "table with row level security"/,
   ],
   [
-    'a trigger that always runs',
-    'alter table $.records enable always trigger records_outcome_at_commit',
-    /trigger records_outcome_at_commit of records is .*always/,
+    'a trigger of their own',
+    'create trigger theirs before update on $.records for each row execute function suppress_redundant_updates_trigger()',
+    /trigger theirs of records is not of oncely/,
   ],
   [
     'a dropped primary key',
@@ -120,19 +124,39 @@ const cases: readonly [what: string, hand: string, problem: RegExp][] = [
     /constraint theirs of records is not of oncely/,
   ],
   [
-    'a dropped trigger',
-    'drop trigger records_outcome_at_commit on $.records',
-    /trigger records_outcome_at_commit of records is missing/,
+    'a dropped guard',
+    'alter table $.records drop constraint records_outcome_at_commit',
+    /constraint records_outcome_at_commit of records is missing/,
   ],
   [
-    'a disabled trigger',
-    'alter table $.records disable trigger records_outcome_at_commit',
-    /trigger records_outcome_at_commit of records is .*disabled/,
+    'a guard that is not checked',
+    'alter table $.records disable trigger all',
+    /constraint records_outcome_at_commit of records is .* -- disabled"/,
   ],
   [
-    'a guard that does nothing',
-    "create or replace function $.records_refuse_unfinished() returns trigger language plpgsql as 'begin return null; end'",
-    /function records_refuse_unfinished is/,
+    'a guard that fails the claim itself',
+    'alter table $.records alter constraint records_outcome_at_commit not deferrable',
+    /constraint records_outcome_at_commit of records is "FOREIGN KEY \(claimed\) REFERENCES uncommittable\(claimed\)"/,
+  ],
+  [
+    'a guard that a row could satisfy',
+    'alter table $.uncommittable drop constraint uncommittable_check',
+    /constraint uncommittable_check of uncommittable is missing/,
+  ],
+  [
+    'a guard whose key is gone',
+    'alter table $.uncommittable drop constraint uncommittable_pkey cascade',
+    /constraint uncommittable_pkey of uncommittable is missing[^]+constraint records_outcome_at_commit of records is missing/,
+  ],
+  [
+    'a guard whose table is gone',
+    'drop table $.uncommittable cascade',
+    /table uncommittable is missing[^]+constraint records_outcome_at_commit of records is missing/,
+  ],
+  [
+    'dropped tables, one of which refers to the other',
+    'drop table $.records, $.uncommittable',
+    /table uncommittable is missing[^]+table records is missing/,
   ],
   [
     'a table that a crash empties',
@@ -234,6 +258,40 @@ describe('doctor on a schema that somebody changed', () => {
     match(String(column?.mend), /^add it, fill it .* alter column "tenant" set not null;$/)
     for (const { sql: statement } of findings) await sql.raw(String(statement)).execute(db)
     await sql`alter table idem.sink_sequences alter column tenant set not null`.execute(db)
+    deepStrictEqual((await diagnose(db)).findings, [])
+  })
+
+  it('gives back a column that only claims have a value in, with rows that are none', async () => {
+    const db = await migrated('idem')
+    const key = 'k'
+    const idempotency = createIdempotency(db)
+    const call = () => idempotency.withIdempotency(scope, key, one, () => 1)
+    strictEqual((await call()).kind, 'executed')
+    await sql`alter table idem.records drop column claimed`.execute(db)
+    const findings = (await diagnose(db)).findings
+    deepStrictEqual(
+      findings.map(({ problem }) => problem),
+      [
+        'the column claimed of records is missing',
+        'the constraint records_state_check of records is missing',
+        'the constraint records_outcome_at_commit of records is missing',
+      ],
+    )
+    for (const { sql: statement } of findings) await sql.raw(String(statement)).execute(db)
+    deepStrictEqual((await diagnose(db)).findings, [])
+    strictEqual((await call()).kind, 'replayed')
+  })
+
+  it('tells of claims that a dropped guard has let through, in front of the guard, which refuses them', async () => {
+    const db = (await migrated('idem')) as Kysely<DB>
+    await sql`alter table idem.records drop constraint records_outcome_at_commit`.execute(db)
+    await db.withSchema('idem').insertInto('records').values(claimedRow('left')).execute()
+    const [claims, guard] = (await diagnose(db)).findings
+    deepStrictEqual([claims?.code, guard?.code], ['claim_committed', 'schema_drift'])
+    const mend = sql.raw(String(guard?.sql))
+    await rejects(mend.execute(db), { code: '23503' })
+    await sql.raw(String(claims?.sql).replace('select *', 'delete')).execute(db)
+    await mend.execute(db)
     deepStrictEqual((await diagnose(db)).findings, [])
   })
 

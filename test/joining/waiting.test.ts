@@ -192,7 +192,7 @@ describe('what an instance has set, where its call joins', () => {
       const other = running.reached.then(() => Promise.reject(new Error()))
       await failureOf(Promise.all([joined, other]))
     })
-    await rejects(committed, { code: '23514', constraint: 'records_outcome_at_commit' })
+    await rejects(committed, { code: '23503', constraint: 'records_outcome_at_commit' })
     running.open()
     await failureOf(joined ?? committed)
     deepStrictEqual(await host.left('open'), nothing)

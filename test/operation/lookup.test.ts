@@ -108,9 +108,9 @@ describe('erase', () => {
 
   it('goes on batch by batch', async () => {
     await sql`insert into idem.records (tenant, actor, operation, key, attempt, state,
-        fingerprint_algorithm, fingerprint_version, fingerprint, response, completed_at, replay_until)
+        fingerprint_algorithm, fingerprint_version, fingerprint, response, claimed, completed_at, replay_until)
       select 'many', 'a', 'o', n::text, gen_random_uuid(), 'completed',
-        'sha256', 1, sha256(''), '1', now(), now() from generate_series(1, 2500) n`.execute(
+        'sha256', 1, sha256(''), '1', null, now(), now() from generate_series(1, 2500) n`.execute(
       database.watcher,
     )
     strictEqual(await idempotency.erase({ tenant: 'many' }), 2_500)

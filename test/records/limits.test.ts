@@ -26,7 +26,7 @@ const wide = (count: number, from: number) =>
 const printable = (count: number) =>
   String.fromCharCode(...Array.from({ length: count }, (_, at) => 33 + ((at * at + 7 * at) % 94)))
 
-const claimed = { state: 'claimed', response: null, completed_at: null }
+const claimed = { state: 'claimed', claimed: true, response: null, completed_at: null }
 const expired = { state: 'expired', response: null, expired_at: now }
 
 const columns: readonly [column: string, beside?: object][] = [
@@ -64,6 +64,18 @@ const refused: [constraint: string, what: string, changes: object][] = [
   ['records_state_check', 'claimed with a response', { ...claimed, response: Buffer.from('1') }],
   ['records_state_check', 'claimed and completed_at', { ...claimed, completed_at: now }],
   ['records_state_check', 'claimed and expired_at', { ...claimed, expired_at: now }],
+  // What the foreign key looks at is the state by another name: neither may be without the other.
+  ['records_state_check', 'claimed, and not marked as such', { ...claimed, claimed: null }],
+  ['records_state_check', 'claimed, and marked as not', { ...claimed, claimed: false }],
+  ...[true, false].flatMap((mark): typeof refused => [
+    ['records_state_check', `expired and marked ${String(mark)}`, { ...expired, claimed: mark }],
+    ['records_state_check', `completed and marked ${String(mark)}`, { claimed: mark }],
+    [
+      'records_state_check',
+      `rejected and marked ${String(mark)}`,
+      { state: 'rejected', claimed: mark },
+    ],
+  ]),
   ...['completed', 'rejected'].flatMap((state): typeof refused => [
     ['records_state_check', `${state} without a response`, { state, response: null }],
     ['records_state_check', `${state} without completed_at`, { state, completed_at: null }],

@@ -16,7 +16,7 @@ const db = database.connect()
 const claim = (tx: Tx, key: string) => tx.insertInto('records').values(claimedRow(key)).execute()
 const update = (tx: Tx, key: string, to: object) =>
   tx.updateTable('records').set(to).where('key', '=', key).execute()
-const unclaim = { state: 'claimed', response: null, completed_at: null }
+const unclaim = { state: 'claimed', claimed: true, response: null, completed_at: null }
 
 async function stateOf(key: string): Promise<string | undefined> {
   const record = await db
@@ -38,12 +38,31 @@ async function refusesToCommit(key: string, statements: (tx: Tx) => Promise<unkn
     }),
   )
   strictEqual(done, true, String(failure))
+  isRefusal(failure)
+  strictEqual(await stateOf(key), before)
+}
+
+/** The statement behind a claim does not succeed. */
+async function refusesBefore(key: string, statement: (tx: Tx) => Promise<unknown>) {
+  let claimed = false
+  const failure = await failureOf(
+    db.transaction().execute(async (tx) => {
+      await claim(tx, key)
+      claimed = true
+      await statement(tx)
+    }),
+  )
+  strictEqual(claimed, true, String(failure))
+  isRefusal(failure)
+  strictEqual(await stateOf(key), undefined)
+}
+
+function isRefusal(failure: unknown): void {
   const { code, constraint, schema, table } = failure as Record<string, unknown>
   deepStrictEqual(
     { code, constraint, schema, table },
-    { code: '23514', constraint: 'records_outcome_at_commit', schema: 'idem', table: 'records' },
+    { code: '23503', constraint: 'records_outcome_at_commit', schema: 'idem', table: 'records' },
   )
-  strictEqual(await stateOf(key), before)
 }
 
 describe('the database refuses to commit a record without an outcome', () => {
@@ -77,11 +96,53 @@ describe('the database refuses to commit a record without an outcome', () => {
       await sql`rollback to savepoint mine`.execute(tx)
     }))
 
+  it('which was written again, also behind a savepoint', () =>
+    refusesToCommit('again', async (tx) => {
+      await claim(tx, 'again')
+      await update(tx, 'again', { resource_type: 'note', resource_id: '1' })
+      await sql`savepoint mine`.execute(tx)
+      await update(tx, 'again', { resource_type: null, resource_id: null })
+    }))
+
+  it('which had an outcome, is set back to claimed and written again', async () => {
+    await db.insertInto('records').values(completedRow('set back again')).execute()
+    await refusesToCommit('set back again', async (tx) => {
+      await update(tx, 'set back again', unclaim)
+      await update(tx, 'set back again', { resource_type: 'note', resource_id: '1' })
+    })
+  })
+
+  it('whose constraints are checked before COMMIT, and from then on at once', async () => {
+    const constraints = [sql`all`, sql`idem.records_outcome_at_commit`]
+    for (const constraint of constraints) {
+      const immediate = sql`set constraints ${constraint} immediate`
+      await refusesBefore('early', (tx) => immediate.execute(tx))
+      const failure = await failureOf(
+        db.transaction().execute(async (tx) => {
+          await immediate.execute(tx)
+          await claim(tx, 'at once')
+        }),
+      )
+      isRefusal(failure)
+    }
+    strictEqual(await stateOf('at once'), undefined)
+  })
+
   it('beside one that has its outcome', () =>
     refusesToCommit('half', async (tx) => {
       await claim(tx, 'half')
       await tx.insertInto('records').values(completedRow('other half')).execute()
     }))
+})
+
+describe('the database has nothing that a record without an outcome could refer to', () => {
+  for (const claimed of [true, false]) {
+    it(`nor takes it: ${String(claimed)}`, async () => {
+      const failure = await failureOf(db.insertInto('uncommittable').values({ claimed }).execute())
+      const { code, constraint } = failure as Record<string, unknown>
+      deepStrictEqual([code, constraint], ['23514', 'uncommittable_check'])
+    })
+  }
 })
 
 describe('the database commits a record', () => {

@@ -89,9 +89,9 @@ export class Watcher {
     const past = `now() - ${forMs} * interval '1 millisecond'`
     await this.#client.query(
       `insert into idem.records (tenant, actor, operation, key, attempt, state,
-          fingerprint_algorithm, fingerprint_version, fingerprint, response,
+          fingerprint_algorithm, fingerprint_version, fingerprint, response, claimed,
           created_at, completed_at, replay_until, expired_at)
-        values ('t1', 'u1', 'runs.make', $1, gen_random_uuid(), $2, $3, $4, decode($5, 'hex'), $6,
+        values ('t1', 'u1', 'runs.make', $1, gen_random_uuid(), $2, $3, $4, decode($5, 'hex'), $6, null,
           ${past}, ${past}, ${past}, case $2 when 'expired' then ${past} end)`,
       [key, state, algorithm, version, digest, state === 'completed' ? '{"run":"before"}' : null],
     )

@@ -1,21 +1,21 @@
 import { type Edit, failed, faults, schedules, type SeededBug, testFile } from './bug.ts'
 
-export const triggerDropped: Edit = {
+export const guardDropped: Edit = {
   file: 'migrations/0001-records.ts',
-  find: `      await sql\`
-        create constraint trigger records_outcome_at_commit after insert or update on \${table}
-        deferrable initially deferred for each row when (new.state = 'claimed')
-        execute function \${refuseUnfinished}()\`.execute(db)
+  find: `,
+          constraint records_outcome_at_commit foreign key (claimed) references \${uncommittable}
+            deferrable initially deferred
 `,
-  replace: '',
+  replace: `
+`,
 }
 
 /** Of the transaction that claim, write and response have in common. */
 export const outcomes: readonly SeededBug[] = [
   {
-    name: 'the response is stored behind the commit, and the deferred trigger dropped',
+    name: 'the response is stored behind the commit, and the deferred foreign key dropped',
     edits: [
-      triggerDropped,
+      guardDropped,
       {
         file: 'src/call/attempt.ts',
         find: `      return { end: 'commit', outcome, last: { queries, failed } }`,
@@ -83,8 +83,8 @@ export const outcomes: readonly SeededBug[] = [
     says: 'rows of [A1], records told of []',
   },
   {
-    name: 'the deferred trigger is dropped, and a caller that is joined commits behind a failure',
-    edits: [triggerDropped],
+    name: 'the deferred foreign key is dropped, and a caller that is joined commits behind a failure',
+    edits: [guardDropped],
     proof: testFile('test/joining/waiting.test.ts'),
     says: failed(
       'a claim cannot be committed while its function runs, behind the failure of something else',

@@ -1,11 +1,11 @@
 import { failed, type SeededBug, testFile } from './bug.ts'
-import { triggerDropped } from './outcomes.ts'
+import { guardDropped } from './outcomes.ts'
 
 /** Of statements that are sent before the one in front is answered. */
 export const turns: readonly SeededBug[] = [
   {
-    name: 'the deferred trigger is dropped, and a BEGIN that is not waited for fails',
-    edits: [triggerDropped],
+    name: 'the deferred foreign key is dropped, and a BEGIN that is not waited for fails',
+    edits: [guardDropped],
     proof: testFile('test/pg/begin-not-waited-for.test.ts'),
     says: failed('of a call: nothing behind it is committed, and the key is free'),
   },

@@ -19,6 +19,7 @@ export function claimedRow(key: string) {
 /** What storing a response adds to it. */
 export const outcome = {
   state: 'completed',
+  claimed: null,
   response: Buffer.from('{}'),
   completed_at: sql<Date>`now()`,
 }

@@ -37,7 +37,7 @@ function isClaimLost(failure: unknown): void {
 
 function isRefusedByTheDatabase(failure: unknown): void {
   const { code, constraint } = failure as { code: string; constraint: string }
-  deepStrictEqual([code, constraint], ['23514', 'records_outcome_at_commit'])
+  deepStrictEqual([code, constraint], ['23503', 'records_outcome_at_commit'])
 }
 
 describe('a function that tries to end its transaction', () => {

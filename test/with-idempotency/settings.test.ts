@@ -28,9 +28,8 @@ type Settings = Record<string, string>
 
 /** Every setting of a session, so that whatever stays behind is seen. */
 async function settingsOf(db: Kysely<NotesDatabase>): Promise<Settings> {
-  // Those with a dot come with the language of our trigger, when it is loaded.
   const { rows } = await sql<{ name: string; value: string }>`
-    select name, current_setting(name) as value from pg_settings where name not like '%.%'
+    select name, current_setting(name) as value from pg_settings
   `.execute(db)
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
 }
