@@ -8,7 +8,7 @@ import { fingerprint } from '../src/index.ts'
 export interface Tables {
   bench_orders: { id: string; tenant: string; sku: string; amount_minor: number }
   bench_order_lines: { id: string; order_id: string; sku: string; quantity: number }
-  /** What somebody careful writes without a library: no checks, no trigger, one index. */
+  /** What somebody careful writes without a library: no checks, no foreign key, one index. */
   bench_keys: {
     tenant: string
     actor: string

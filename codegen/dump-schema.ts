@@ -4,7 +4,7 @@ import { type CatalogueEntry, readCatalogue } from '../src/doctor/catalogue.ts'
 
 /**
  * One schema as SQL that people review: the domains, every table with its columns and constraints,
- * then indexes, functions and triggers, in PostgreSQL's own words and in an order that never changes.
+ * then indexes, in PostgreSQL's own words and in an order that never changes.
  */
 export async function dumpSchema(db: Kysely<unknown>, schema: string): Promise<string> {
   return sqlOf(await readCatalogue(db, schema))

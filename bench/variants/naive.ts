@@ -8,7 +8,7 @@ import { insertKey, keyRow, outcomeOf, selectKey, storeResponse } from './kept-k
 
 /**
  * What a careful person writes on Kysely: everything in one transaction, each statement a turn. Its
- * table has no checks and no trigger, so it does less than ours.
+ * table has no checks and no foreign key, so it does less than ours.
  */
 export function naive(db: Kysely<Tables>): Variant {
   return (intent) =>

@@ -10,6 +10,7 @@ import { createSink } from 'oncely/sink'
 import type { DB } from '../../codegen/db.ts'
 import { oncely } from '../support/command.ts'
 import { testDatabase } from '../support/database.ts'
+import { claimedRow } from '../support/record-rows.ts'
 
 const database = testDatabase()
 const scope = { tenant: 't', actor: 'a', operation: 'o' }
@@ -79,6 +80,15 @@ describe('a role that has the grants, and may change no table', () => {
     const sink = createSink(db, { consumer: role })
     strictEqual((await sink.receive({ id: 'e' }, () => 1)).kind, 'applied')
     strictEqual((await sink.receive({ id: 'e' }, () => 1)).kind, 'duplicate')
+  })
+
+  it('cannot commit a claim without an outcome, and needs no right on what refuses it', async () => {
+    const db = connect()
+    await rejects(db.selectFrom('uncommittable').selectAll().execute(), { code: '42501' })
+    await rejects(db.insertInto('records').values(claimedRow('left')).execute(), {
+      code: '23503',
+      constraint: 'records_outcome_at_commit',
+    })
   })
 
   it('is well by the doctor, who finds the rights of a sweeper missing', async () => {

@@ -34,6 +34,22 @@ describe('a call that joins the transaction of its caller', () => {
     strictEqual((await conflict).kind, 'conflict')
   })
 
+  it('fails where all constraints are checked at once, unlike where the caller names its own', async () => {
+    await sql`create table public.theirs (id int constraint theirs_id unique deferrable initially deferred)`.execute(
+      database.watcher,
+    )
+    await db.transaction().execute(async (tx) => {
+      const call = () =>
+        idempotency.withTransaction(tx).withIdempotency(scope, 'at once', one, writeNote)
+      await sql`set constraints all immediate`.execute(tx)
+      await rejects(call(), { code: '23503', constraint: 'records_outcome_at_commit' })
+      await sql`set constraints all deferred`.execute(tx)
+      await sql`set constraints theirs_id immediate`.execute(tx)
+      strictEqual((await call()).kind, 'applied')
+    })
+    deepStrictEqual(await host.left('at once'), written)
+  })
+
   it('leaves no trace when the caller rolls back', async () => {
     const boom = new Error('boom')
     const rolledBack = db.transaction().execute(async (tx) => {
