@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { getEventListeners } from 'node:events'
 
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
-import { type CallOptions, createIdempotency, fingerprint } from 'oncely'
-import { guardPool, oncelyDialect } from 'oncely/pg'
 import { Pool } from 'pg'
 
+import { type CallOptions, createIdempotency, fingerprint } from '../../src/index.ts'
 import { migrateToLatest } from '../../src/migrations.ts'
+import { guardPool, oncelyDialect } from '../../src/pg.ts'
 import { countListeners, fly, type Flight } from './in-flight.ts'
 
 export interface MemorySize {

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 
 import { type Dialect, Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
-import { createIdempotency, fingerprint, type Idempotency } from 'oncely'
-import { oncelyDialect } from 'oncely/pg'
 import { Pool } from 'pg'
 
+import { createIdempotency, fingerprint, type Idempotency } from '../../src/index.ts'
 import { migrateToLatest } from '../../src/migrations.ts'
+import { oncelyDialect } from '../../src/pg.ts'
 
 export interface Host {
   size_notes: { id: string; body: string }

@@ -1,11 +1,12 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+
 import {
   type CallContext,
   type CallOptions,
   createIdempotency,
   fingerprint,
   type Idempotency,
-} from 'oncely'
+} from '../../src/index.ts'
 
 /** The business that is counted: each of its statements names this table, and nothing else does. */
 export interface Business {
