@@ -3,23 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 
 import { fingerprint } from '../src/index.ts'
+import type { KeyTables } from './key-tables.ts'
 
 /** The tables that the variants write, the host's and ours; a name with a dot is in a schema. */
-export interface Tables {
+export interface Tables extends KeyTables {
   bench_orders: { id: string; tenant: string; sku: string; amount_minor: number }
   bench_order_lines: { id: string; order_id: string; sku: string; quantity: number }
-  /** What somebody careful writes without a library: no checks, no foreign key, one index. */
-  bench_keys: {
-    tenant: string
-    actor: string
-    operation: string
-    key: string
-    attempt: string
-    state: string
-    fingerprint: Buffer
-    response: Buffer | null
-    replay_until: Date
-  }
   'idem.outbox': {
     id: string
     tenant: string
@@ -35,11 +24,9 @@ export async function createBusinessTables(db: Kysely<Tables>): Promise<void> {
   await sql`create table bench_orders
       (id uuid primary key, tenant text not null, sku text not null, amount_minor bigint not null);
     create table bench_order_lines
-      (id uuid primary key, order_id uuid not null, sku text not null, quantity int not null);
-    create table bench_keys (
-      tenant text, actor text, operation text, key text, attempt uuid not null, state text not null,
-      fingerprint bytea not null, response bytea, replay_until timestamptz not null,
-      primary key (tenant, actor, operation, key))`.execute(db)
+      (id uuid primary key, order_id uuid not null, sku text not null, quantity int not null)`.execute(
+    db,
+  )
 }
 
 /** Of every call: it is made once, so that it is not what is measured. */

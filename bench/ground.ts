@@ -5,7 +5,8 @@ import { migrateToLatest } from '../src/migrations.ts'
 import { startEmbeddedServer } from '../test/support/embedded-server.ts'
 import { createBusinessTables, type Tables } from './business.ts'
 import type { Loaded } from './intent.ts'
-import { loadKeys, loadRecords, settle } from './load.ts'
+import { copyRecords, createKeyTables } from './key-tables.ts'
+import { loadRecords, settle } from './load.ts'
 import { describeMachine, type Machine } from './machine.ts'
 import {
   type DelayedNetwork,
@@ -46,10 +47,8 @@ export async function prepareGround(): Promise<Ground> {
     network = await startDelayedNetwork(url, NETWORK_MS)
     const far = network
     const machine = await onDatabase(url, async (db) => {
-      for (const loaded of [LIVE, PAST]) {
-        await loadRecords(db, loaded)
-        await loadKeys(db, loaded)
-      }
+      for (const loaded of [LIVE, PAST]) await loadRecords(db, loaded)
+      await copyRecords(db)
       await settle(db)
       return describeMachine(db)
     })
@@ -76,6 +75,7 @@ async function createDatabase(serverUrl: string, name: string): Promise<string> 
   await onDatabase(url, async (db) => {
     await migrateToLatest(db)
     await createBusinessTables(db)
+    await createKeyTables(db)
   })
   return url
 }

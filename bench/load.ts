@@ -24,16 +24,6 @@ export async function loadRecords(
     from generate_series(${from + 1}::int, ${from + count}::int) n`.execute(db)
 }
 
-/** The same for those who have a table of their own. */
-export async function loadKeys(db: Kysely<Tables>, { prefix, count }: Loaded): Promise<void> {
-  await sql`insert into bench_keys
-    select 't' || n % 100, 'u' || n % 1000, 'orders.create', md5(${prefix}::text || n),
-      gen_random_uuid(), 'done', decode(${print.digest}, 'hex'),
-      convert_to('{"id":"' || gen_random_uuid() || '"}', 'UTF8'),
-      now() + ${prefix === 'live' ? '1 day' : '-1 minute'}::interval
-    from generate_series(1, ${count}::int) n`.execute(db)
-}
-
 /** So that neither falls into the rounds of one variant. */
 export async function settle(db: Kysely<Tables>): Promise<void> {
   await sql`vacuum (analyze)`.execute(db)

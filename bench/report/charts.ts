@@ -29,7 +29,9 @@ const colours: Readonly<Record<string, string>> = {
   bare: '#6b7280',
   'bare without event': '#9ca3af',
   naive: '#d08a2e',
+  'naive, lean table': '#e6bd85',
   'three commits': '#b4553c',
+  'three commits, lean table': '#d79b8a',
 }
 
 const byConnections = (of: string) =>

@@ -18,6 +18,8 @@ export const firstExecutions: Section = {
         // One turn less: in the network that is the bar for what sends the event with its own statements.
         if (cell.networkMs > 0) names.push('bare without event')
         if (!plan.quick || cell.networkMs === 0) names.push('naive', 'three commits', 'by hand')
+        // Beside the budgets: how much of what these two cost is that of a table with rules.
+        if (isCell(cell, '16-0')) names.push('naive, lean table', 'three commits, lean table')
         if (!plan.quick) names.push('oncely, readFirst')
         return names.flatMap((name) => contestant(host, name, newIntent, 'executed'))
       },

@@ -34,8 +34,10 @@ export function openHost(url: string, max: number): Host {
       'oncely, share lock': oncely(ours, 'share'),
       bare: bare(plain),
       'bare without event': bareWithoutEvent(plain),
-      naive: naive(plain),
-      'three commits': threeCommits(plain),
+      naive: naive(plain, 'bench_keys'),
+      'three commits': threeCommits(plain, 'bench_keys'),
+      'naive, lean table': naive(plain, 'bench_lean_keys'),
+      'three commits, lean table': threeCommits(plain, 'bench_lean_keys'),
       'by hand': byHand(raw),
     },
     async close() {
