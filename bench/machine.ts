@@ -38,6 +38,7 @@ export async function describeMachine(db: Kysely<Tables>): Promise<Machine> {
     pg: versionOf('pg'),
     PostgreSQL: valueOf('server_version'),
     ...Object.fromEntries(settings.slice(1).map((name) => [name, valueOf(name)])),
+    'sizes and memory': 'nothing waits for the disk; sizes on another server, without autovacuum',
     clients: 'on the same machine, in one process; the delaying proxy is another',
   }
 }

@@ -10,19 +10,18 @@ import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
 
 import { textTable } from '../test/support/text-table.ts'
-import { judge } from './budgets.ts'
 import { prepareGround } from './ground.ts'
 import { parseOptions, usage, UsageError } from './options.ts'
 import { planOf } from './plan.ts'
 import { chartsOf } from './report/charts.ts'
 import { pageOf } from './report/page.ts'
-import { parseResults, type Results } from './report/results.ts'
-import { budgetTable, figureTables, machineTable } from './report/tables.ts'
+import { kindOf, missedIn, parseResults, type Results } from './report/results.ts'
+import { budgetTables, figureTables, machineTable } from './report/tables.ts'
 import { sections } from './sections/all.ts'
 import type { Figures } from './sections/section.ts'
 
 async function measure(quick: boolean, only: readonly string[]): Promise<Results> {
-  const { plan, chosen } = planOf(quick, only, sections)
+  const { plan, chosen, leftOut } = planOf(quick, only, sections)
   if (chosen.length === 0) throw new UsageError(`nothing is named like ${only.join(', ')}`)
   const begun = performance.now()
   const ground = await prepareGround()
@@ -33,14 +32,16 @@ async function measure(quick: boolean, only: readonly string[]): Promise<Results
       measured.push(await section.run(ground, plan))
     }
     return {
-      format: 1,
+      format: 2,
       measuredAt: new Date().toISOString(),
       quick,
+      leftOut,
       tookSeconds: seconds(begun),
       machine: ground.machine,
       network: ground.network,
       comparisons: measured.flatMap(({ comparisons }) => comparisons ?? []),
       tables: measured.flatMap(({ tables }) => tables ?? []),
+      missed: measured.flatMap(({ missed }) => missed ?? []),
     }
   } finally {
     await ground.stop()
@@ -71,12 +72,13 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const results =
     from === undefined ? await measure(quick, only) : parseResults(readFileSync(from, 'utf8'))
-  const tables = [machineTable(results), ...figureTables(results), budgetTable(results)]
+  const tables = [machineTable(results), ...figureTables(results), ...budgetTables(results)]
   for (const { title, rows } of tables) console.log(`${title}\n${textTable(rows)}\n`)
+  console.log(`Measured by ${kindOf(results)}.`)
   if (json !== undefined) await write(json, JSON.stringify(results))
   if (charts !== undefined) await draw(results, charts)
-  const missed = judge(results.comparisons).filter(({ verdict }) => verdict === 'MISSED')
-  for (const { budget } of missed) console.error(`missed: ${budget.name}`)
+  const missed = missedIn(results)
+  for (const name of missed) console.error(`missed: ${name}`)
   return missed.length > 0 ? 1 : 0
 }
 

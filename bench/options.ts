@@ -3,9 +3,10 @@ import { parseArgs } from 'node:util'
 export const usage = `npm run bench -- [options]
 
 Measures oncely against what one would write without it, on an embedded PostgreSQL with fsync on.
-Ends with 1 when a budget's must is missed.
+Ends with 1 when a budget's must is missed, or anything else that is promised.
 
-  --quick          only what has a budget, in less than 90 seconds
+  --quick          only what has a budget, in less than 90 seconds; with --only size or
+                   --only memory, less of it
   --only NAME      only budgets and sections with this in their name; may be repeated
   --json FILE      writes what was measured
   --from FILE      measures nothing and reports what was written there

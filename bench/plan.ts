@@ -27,12 +27,20 @@ export function planOf(
   isQuick: boolean,
   only: readonly string[],
   sections: readonly Section[],
-): { readonly plan: Plan; readonly chosen: readonly Section[] } {
+): {
+  readonly plan: Plan
+  readonly chosen: readonly Section[]
+  /** Names of what would have been measured, had there been time. */
+  readonly leftOut: readonly string[]
+} {
   const isNamed = (name: string) => only.some((part) => name.includes(part))
-  const whole = sections.filter(({ name }) => only.length === 0 || isNamed(name))
+  const all = only.length === 0
+  const isLeftOut = ({ fullOnly = false }: Section) => all && isQuick && fullOnly
+  const whole = sections.filter((one) => (all ? !isLeftOut(one) : isNamed(one.name)))
   const ids = budgets.filter(({ name }) => isNamed(name)).map(({ comparison }) => comparison)
   const isOf = (id: string, of: readonly Section[]) => of.some((one) => id.startsWith(one.id))
   const wants = (id: string) => isOf(id, whole) || ids.includes(id)
   const chosen = sections.filter((one) => whole.includes(one) || ids.some((id) => isOf(id, [one])))
-  return { plan: { ...(isQuick ? quick : full), wants }, chosen }
+  const leftOut = sections.filter(isLeftOut).map(({ name }) => name)
+  return { plan: { ...(isQuick ? quick : full), wants }, chosen, leftOut }
 }

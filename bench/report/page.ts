@@ -1,18 +1,17 @@
 import type { Table } from '../sections/section.ts'
 import type { Chart } from './charts.ts'
-import type { Results } from './results.ts'
-import { budgetTable, figureTables, machineTable } from './tables.ts'
+import { kindOf, type Results } from './results.ts'
+import { budgetTables, figureTables, machineTable } from './tables.ts'
 
 /** The page beside the charts: every number that is told anywhere else stands here. */
 export function pageOf(results: Results, charts: readonly Chart[]): string {
-  const { measuredAt, quick, tookSeconds } = results
-  const kind = quick ? 'a quick run, which leaves out what has no budget' : 'a full run'
+  const { measuredAt, tookSeconds } = results
   const took =
     tookSeconds < 120 ? `${tookSeconds} seconds` : `${Math.round(tookSeconds / 60)} minutes`
   const lines = [
     '# Results of the benchmark',
     '',
-    `Measured on ${measuredAt.slice(0, 10)} by \`npm run bench\`, ${kind}, in ${took}.`,
+    `Measured on ${measuredAt.slice(0, 10)} by \`npm run bench\`, ${kindOf(results)}, in ${took}.`,
     'This page and the charts are drawn from [results.json](results.json) by',
     '`npm run bench -- --from bench/results/results.json --charts bench/results`.',
     '',
@@ -20,7 +19,7 @@ export function pageOf(results: Results, charts: readonly Chart[]): string {
     'those of the single rounds, with the smallest and the largest. What each contestant does is in',
     '[bench/variants](../variants).',
     '',
-    ...markdownOf(budgetTable(results)),
+    ...budgetTables(results).flatMap(markdownOf),
     ...charts.flatMap(({ file, title }) => [`![${title}](${file})`, '']),
     ...figureTables(results).flatMap(markdownOf),
     ...markdownOf(machineTable(results)),

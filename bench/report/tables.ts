@@ -14,8 +14,11 @@ export function figureTables({ comparisons, tables }: Results): Table[] {
   return [...comparisons.map(comparisonTable), ...tables]
 }
 
-export function budgetTable(results: Results): Table {
-  return { title: 'Budgets', rows: budgetRows(judge(results.comparisons), results) }
+/** None where nothing was measured that has a budget. */
+export function budgetTables(results: Results): Table[] {
+  const judged = judge(results.comparisons)
+  if (judged.every(({ ratio }) => !ratio)) return []
+  return [{ title: 'Budgets', rows: budgetRows(judged, results) }]
 }
 
 function networkRow({ wantedMs, directMs, delayedMs }: Results['network']): string[] {

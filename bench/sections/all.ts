@@ -1,8 +1,10 @@
 import { firstExecutions } from './first-executions.ts'
 import { manyRecords } from './many-records.ts'
+import { memory } from './memory.ts'
 import { otherOutcomes } from './other-outcomes.ts'
 import { replays } from './replays.ts'
 import type { Section } from './section.ts'
+import { size } from './size.ts'
 import { sweeping } from './sweeping.ts'
 
 /** In the order in which they are measured and reported. */
@@ -12,4 +14,6 @@ export const sections: readonly Section[] = [
   otherOutcomes,
   manyRecords,
   sweeping,
+  size,
+  memory,
 ]

@@ -11,6 +11,8 @@ export interface Table {
 export interface Figures {
   readonly comparisons?: readonly Comparison[]
   readonly tables?: readonly Table[]
+  /** What the tables say that is not as promised. */
+  readonly missed?: readonly string[]
 }
 
 /** How thoroughly it is measured. */
@@ -31,5 +33,7 @@ export interface Section {
   readonly name: string
   /** What the ids of its comparisons begin with. */
   readonly id: string
+  /** A quick run has no time for it, unless it is asked for by name. */
+  readonly fullOnly?: boolean
   run(ground: Ground, plan: Plan): Promise<Figures>
 }

@@ -40,7 +40,7 @@ export async function columnOrderFigures(
       from ${scratch} t`.execute(admin)
     const [found] = measured.rows
     figures.push(
-      ...row('columns, response 300 B', name, 'bytes', {
+      ...row('bytes by the order of columns, response 300 B', name, 'bytes', {
         'a row': Number(found?.row),
         'heap a record': Number(found?.heap) / count,
       }),

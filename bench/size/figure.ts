@@ -1,6 +1,6 @@
-import { textTable } from '../../test/support/text-table.ts'
+import type { Table } from '../sections/section.ts'
 
-/** One number of the report; those of a section make a table. */
+/** One number about sizes; those of a section make a table. */
 export interface Figure {
   readonly section: string
   /** Name of the row. */
@@ -22,19 +22,19 @@ export function row(
   return Object.entries(values).map(([column, value]) => ({ section, name, column, value, unit }))
 }
 
-export function print(figures: readonly Figure[]): string {
+export function tablesOf(figures: readonly Figure[]): readonly Table[] {
   const sections = Map.groupBy(figures, ({ section }) => section)
-  return [...sections].map(([title, of]) => `${title}\n${table(of)}`).join('\n\n')
+  return [...sections].map(([title, of]) => ({ title: `Size: ${title}`, rows: rowsOf(of) }))
 }
 
-function table(figures: readonly Figure[]): string {
+function rowsOf(figures: readonly Figure[]): Table['rows'] {
   const columns = [...new Set(figures.map(({ column }) => column))]
   const rows = Map.groupBy(figures, ({ name }) => name)
   const lines = [...rows].map(([name, cells]) => [
     name,
     ...columns.map((column) => cell(cells.find((figure) => figure.column === column))),
   ])
-  return textTable([['', ...columns], ...lines])
+  return [['', ...columns], ...lines]
 }
 
 function cell(figure: Figure | undefined): string {

@@ -41,7 +41,7 @@ export async function replayGrowth(
       indexes: after.indexes - before.indexes,
       WAL: written.bytes + written.images,
     }
-    return row('growth', `${replays} replays`, 'bytes', grown).map((figure) => ({
+    return row('growth in bytes', `${replays} replays`, 'bytes', grown).map((figure) => ({
       ...figure,
       kept: figure.value === 0,
     }))

@@ -30,7 +30,9 @@ export async function logFigures(
     const ground = await freshGround(admin, url, fillfactor)
     const as = fillfactor === undefined ? 'as it is' : `fillfactor ${fillfactor}`
     figures.push(
-      ...(await withCalls(ground, 1, (calls) => measure(`WAL for each, ${as}`, ground, calls))),
+      ...(await withCalls(ground, 1, (calls) =>
+        measure(`bytes of WAL for each, ${as}`, ground, calls),
+      )),
     )
   }
   return figures

@@ -44,6 +44,21 @@ describe('the budgets of the benchmark', () => {
   })
 })
 
+describe('a quick run of the benchmark', () => {
+  it('has time for size and memory only where they are asked for, and says so', () => {
+    const named = (quick: boolean, only: string[]) => {
+      const { chosen, leftOut } = planOf(quick, only, sections)
+      return { chosen: chosen.map(({ name }) => name), leftOut }
+    }
+    const late = ['size', 'memory']
+    assert.deepEqual(named(false, []), { chosen: sections.map(({ name }) => name), leftOut: [] })
+    const quick = named(true, [])
+    assert.deepEqual(quick.leftOut, late)
+    assert.deepEqual([...quick.chosen, ...late], named(false, []).chosen)
+    assert.deepEqual(named(true, late), { chosen: late, leftOut: [] })
+  })
+})
+
 describe('the options of the benchmark', () => {
   it('are refused when they are none', () => {
     assert.throws(() => parseOptions(['--quik']), UsageError)
