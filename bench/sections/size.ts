@@ -15,7 +15,7 @@ export const size: Section = {
       const missed = figures.filter(({ kept }) => kept === false)
       return {
         tables: tablesOf(figures),
-        missed: missed.map(({ name, column }) => `size, ${name}: ${column}`),
+        missed: missed.map(({ section, name, column }) => `size, ${section}, ${name}: ${column}`),
       }
     } finally {
       await server.stop()

@@ -61,13 +61,16 @@ async function measure(section: string, ground: Ground, calls: Calls): Promise<r
   const expire = await writtenBy(admin, () =>
     repeat(COUNT, 1, (at) => idempotency.expire(scope, String(keys[at]))),
   )
+  const firstExpired = await writtenBy(admin, again)
   const expired = await writtenBy(admin, again)
   const stop = AbortSignal.timeout(30_000)
   let swept = 0
   const sweep = await behindCheckpoint(admin, async () => {
     swept = (await idempotency.sweep({ signal: stop })).cleared
   })
-  const nothing = replay.bytes + replay.images === 0 && !replay.flushed
+  // The first reader may tidy up what a writer has left. The server takes that to the disk whenever it
+  // likes, and nobody waits for it, so that only the second one can be held to anything.
+  const isNothing = ({ bytes, images, flushed }: Written) => bytes + images === 0 && !flushed
   const line = (name: string, of: Written, count = COUNT) =>
     row(section, name, 'bytes', {
       records: of.bytes / count,
@@ -87,9 +90,10 @@ async function measure(section: string, ground: Ground, calls: Calls): Promise<r
       .map(([kind, bytes]) => row(section, `  of it ${kind}`, 'bytes', { records: bytes / COUNT }))
       .flat(),
     ...line('first replay of a record', firstReplay),
-    ...line('replay', replay).map((figure) => ({ ...figure, kept: nothing })),
+    ...line('replay', replay).map((figure) => ({ ...figure, kept: isNothing(replay) })),
     ...line('expire()', expire),
-    ...line('answer expired', expired).map((figure) => ({ ...figure, kept: !expired.flushed })),
+    ...line('first answer expired', firstExpired),
+    ...line('answer expired', expired).map((figure) => ({ ...figure, kept: isNothing(expired) })),
     ...line('record swept', sweep, swept),
   ]
 }
