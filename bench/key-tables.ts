@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Generated, type Kysely, sql } from 'kysely'
 
 /** What those write who keep keys in a table of their own. */
 export interface KeyRow {
@@ -12,6 +12,8 @@ export interface KeyRow {
   fingerprint_version: number
   fingerprint: Buffer
   response: Buffer | null
+  /** Null behind its default once there is a response. */
+  claimed: Generated<boolean | null>
   completed_at: Date | null
   replay_until: Date
 }
@@ -32,7 +34,8 @@ export async function createKeyTables(db: Kysely<KeyTables>): Promise<void> {
   await sql`create table bench_lean_keys (
       tenant text, actor text, operation text, key text, attempt uuid not null, state text not null,
       fingerprint_algorithm text not null, fingerprint_version int not null,
-      fingerprint bytea not null, response bytea, completed_at timestamptz,
+      fingerprint bytea not null, response bytea, claimed boolean default true,
+      completed_at timestamptz,
       replay_until timestamptz not null,
       primary key (tenant, actor, operation, key))`.execute(db)
 }
@@ -42,6 +45,6 @@ export async function copyRecords(db: Kysely<KeyTables>): Promise<void> {
   await sql`insert into bench_keys select * from idem.records`.execute(db)
   await sql`insert into bench_lean_keys
     select tenant, actor, operation, key, attempt, state, fingerprint_algorithm,
-      fingerprint_version, fingerprint, response, completed_at, replay_until
+      fingerprint_version, fingerprint, response, claimed, completed_at, replay_until
     from idem.records`.execute(db)
 }

@@ -58,6 +58,7 @@ export async function storeResponse(
     .updateTable(table)
     .set({
       state: 'completed',
+      claimed: null,
       response: Buffer.from(JSON.stringify(response)),
       completed_at: sql<Date>`clock_timestamp()`,
     })
