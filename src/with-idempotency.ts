@@ -68,7 +68,7 @@ async function run<DB>(
   operation: Operation<DB>,
   claim: Claim,
   fn: BusinessFunction<DB, unknown>,
-  { bound, onLost }: { readonly bound: Bound; readonly onLost: () => void },
+  { bound, onLost }: { readonly bound: Bound; readonly onLost: (() => void) | undefined },
   noted: Observed,
 ): Promise<AnyResult> {
   const { schema, resolveTimeoutMs: endTimeoutMs } = operation

@@ -6,7 +6,7 @@ import type { Intent } from '../intent.ts'
 export const BEGIN = 'begin isolation level read committed read write'
 
 export function bound(attempt: string) {
-  const text = `select current_setting('transaction_isolation'),
+  const text = `select current_setting('transaction_isolation') as isolation,
     set_config('oncely.lock_timeout', current_setting('lock_timeout'), true),
     set_config('lock_timeout', '250ms', true),
     set_config('idle_in_transaction_session_timeout', '60000ms', true),
@@ -22,8 +22,8 @@ export function claim({ scope, key, print }: Intent, attempt: string) {
       statement_timestamp() + $9::float8 * interval '1 millisecond'
     where current_setting('oncely.claim', true) = $10
     on conflict (tenant, actor, operation, key) do nothing
-    returning set_config('lock_timeout', current_setting('oncely.lock_timeout'), true),
-      pg_current_xact_id()::text, transaction_timestamp()::text`
+    returning concat_ws(' ', pg_current_xact_id(), transaction_timestamp(),
+      set_config('lock_timeout', current_setting('oncely.lock_timeout'), true))`
   const { tenant, actor, operation } = scope
   const { algorithm, version, digest } = print
   const bytes = Buffer.from(digest, 'hex')
@@ -32,11 +32,13 @@ export function claim({ scope, key, print }: Intent, attempt: string) {
 }
 
 export function read({ scope, key }: Intent) {
-  const text = `select encode(fingerprint, 'hex') as digest, fingerprint_algorithm,
-      fingerprint_version, state, response, response_stored, resource_type, resource_id,
-      (extract(epoch from created_at) * 1000)::text as created_ms,
-      state = 'expired' or replay_until <= clock_timestamp() as expired
-    from idem.records where tenant = $1 and actor = $2 and operation = $3 and key = $4`
+  const text = `select response, json_build_object('algorithm', fingerprint_algorithm,
+      'version', fingerprint_version, 'digest', encode(fingerprint, 'hex'), 'state', state,
+      'responseStored', response_stored, 'resourceType', resource_type, 'resourceId', resource_id,
+      'createdMs', extract(epoch from created_at) * 1000,
+      'expired', state = 'expired' or replay_until <= clock_timestamp())::text as described
+    from idem.records where tenant = $1 and actor = $2 and operation = $3 and key = $4
+      and claimed is null`
   return {
     name: 'bench_read',
     text,
@@ -44,16 +46,18 @@ export function read({ scope, key }: Intent) {
   }
 }
 
-/** Response and event in one statement. */
+/** Response and event in one statement, which fails where the claim is gone: COMMIT is behind it. */
 export function store({ scope, key }: Intent, attempt: string, order: Order) {
   const text = `with stored as (
       update idem.records set state = 'completed', claimed = null, response = $1,
         completed_at = clock_timestamp()
       where tenant = $2 and actor = $3 and operation = $4 and key = $5 and attempt = $6
         and state = 'claimed'
-      returning tenant)
-    insert into idem.outbox (tenant, id, type, aggregatetype, aggregateid, payload, headers)
-    select stored.tenant, $7::uuid, $8, $9, $10, $11::json, $12::json from stored`
+      returning tenant),
+    emitted as (
+      insert into idem.outbox (tenant, id, type, aggregatetype, aggregateid, payload, headers)
+      select stored.tenant, $7::uuid, $8, $9, $10, $11::json, $12::json from stored)
+    select 1 / count(*) from stored`
   const { tenant, actor, operation } = scope
   const event = eventRow(order, tenant)
   const { id, type, aggregatetype, aggregateid, payload, headers } = event

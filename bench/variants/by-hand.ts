@@ -22,24 +22,25 @@ export function byHand(pool: Pool): Variant {
     let ended: Promise<unknown> = Promise.resolve()
     try {
       const attempt = randomUUID()
-      const [, , claimed, found] = await together(client, () => [
+      const [, bounded, claimed, found] = await together(client, () => [
         client.query(BEGIN),
         client.query(bound(attempt)),
         client.query(claim(intent, attempt)),
         client.query(read(intent)),
         client.query('savepoint business'),
       ])
+      if (isolationOf(bounded) !== 'read committed') throw new Error('it does not see who has won')
       if (claimed.rowCount !== 1) {
         // Nobody has to wait for it: the connection is free when it is over.
         ended = client.query('rollback')
         return outcomeOf(found, intent)
       }
       const order = await placeOrder(db, intent.scope.tenant)
-      const [stored] = await together(client, () => [
+      const [, committed] = await together(client, () => [
         client.query(store(intent, attempt, order)),
         client.query('commit'),
       ])
-      if (stored.rowCount !== 1) throw new Error('the claim is gone')
+      if (committed.command !== 'COMMIT') throw new Error('a statement that failed was swallowed')
       return 'executed'
     } catch (error) {
       ended = client.query('rollback')
@@ -73,17 +74,21 @@ function together<Results extends readonly unknown[]>(
   }
 }
 
+function isolationOf({ rows }: QueryResult): string | undefined {
+  return (rows[0] as { readonly isolation: string } | undefined)?.isolation
+}
+
 interface Found {
-  readonly digest: string
-  readonly expired: boolean
+  readonly described: string
   readonly response: Buffer
 }
 
 function outcomeOf({ rows }: QueryResult, { print }: Intent): string {
   const row = rows[0] as Found | undefined
   if (!row) return 'in_progress'
-  if (row.digest !== print.digest) return 'conflict'
-  if (row.expired) return 'expired'
+  const { digest, expired } = JSON.parse(row.described) as { digest: string; expired: boolean }
+  if (digest !== print.digest) return 'conflict'
+  if (expired) return 'expired'
   JSON.parse(row.response.toString())
   return 'replayed'
 }

@@ -19,8 +19,9 @@ const passing: readonly unknown[] = [SQLSTATE.serializationFailure, SQLSTATE.dea
 export async function retried<Value>(
   attempts: number,
   bound: Bound,
-  run: (onLost: () => void) => Promise<Value>,
+  run: (onLost?: () => void) => Promise<Value>,
 ): Promise<Value> {
+  if (attempts === 1) return run()
   for (let attempt = 1; ; attempt += 1) {
     const connection = { lost: false }
     try {

@@ -55,12 +55,11 @@ class OwnTables {
    *
    * @throws OncelyError `schema_missing`, `schema_outdated` or `access_denied`; the driver's error otherwise.
    */
-  async run<Row>(query: CompiledQuery<Row> | Compilable<Row>): Promise<QueryResult<Row>> {
-    try {
-      return await this.#line.execute('compile' in query ? query.compile() : query)
-    } catch (error) {
+  run<Row>(query: CompiledQuery<Row> | Compilable<Row>): Promise<QueryResult<Row>> {
+    const answered = this.#line.execute('compile' in query ? query.compile() : query)
+    return answered.catch((error: unknown) => {
       throw this.explained(error)
-    }
+    })
   }
 
   /**

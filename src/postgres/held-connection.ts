@@ -7,7 +7,7 @@ import type {
 } from 'kysely'
 
 import { type ConnectionControl, controlOf } from './connection-control.ts'
-import { NAME } from './statement.ts'
+import { NamedQuery } from './statement.ts'
 
 /**
  * Thrown for a statement whose name the server process does not know, or knows already, before anything
@@ -59,12 +59,13 @@ export class HeldConnection implements ConnectionProvider {
   async execute<Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
     const { control } = this
     if (!control) return this.#connection.executeQuery(query)
-    const isPrepared = NAME in query && control.prepares
+    const isPrepared = query instanceof NamedQuery && control.prepares
     control.gather()
     const answered = this.#connection.executeQuery<Row>(query)
-    if (control.begun) {
-      answered.catch(() => undefined)
-      await control.begun
+    const { begun } = control
+    if (begun) {
+      answered.catch(ignore)
+      await begun
     }
     try {
       return await answered
@@ -75,4 +76,8 @@ export class HeldConnection implements ConnectionProvider {
       throw error
     }
   }
+}
+
+function ignore(): void {
+  // Waited for below, where BEGIN has not failed.
 }

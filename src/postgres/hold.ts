@@ -18,8 +18,9 @@ export class Hold implements ConnectionControl {
   #aheadOfBegin = false
   #last: LastStatements = NONE
   #refusal: { readonly error: unknown; readonly answer: unknown } | undefined
-  #isAbandoned = false
-  readonly #abandoned = Promise.withResolvers<never>()
+  #abandoned: Error | undefined
+  readonly #ends: ((reason: Error) => void)[] = []
+  #gathering = false
   readonly #names: PreparedNames
   readonly #connection: object
 
@@ -27,7 +28,6 @@ export class Hold implements ConnectionControl {
     this.#connection = connection
     this.#client = client
     this.#names = names
-    this.#abandoned.promise.catch(() => undefined)
   }
 
   get pipelines(): boolean {
@@ -36,9 +36,11 @@ export class Hold implements ConnectionControl {
 
   gather(): void {
     const { stream, pipelines } = this.#client
-    if (!stream || !pipelines) return
+    if (!stream || !pipelines || this.#gathering) return
+    this.#gathering = true
     stream.cork()
     process.nextTick(() => {
+      this.#gathering = false
       stream.uncork()
     })
   }
@@ -73,7 +75,12 @@ export class Hold implements ConnectionControl {
     }
     this.#aheadOfBegin = false
     this.#begun = noted
-    noted.catch(() => undefined)
+    noted.then(
+      () => {
+        this.#begun = undefined
+      },
+      () => undefined,
+    )
     return undefined
   }
 
@@ -119,16 +126,20 @@ export class Hold implements ConnectionControl {
 
   /** Whether a ROLLBACK would be answered, and has anything to roll back. */
   get canRollBack(): boolean {
-    return !this.#isAbandoned && !this.notBegun
+    return !this.#abandoned && !this.notBegun
   }
 
   abandon(reason: Error): void {
     this.tainted = true
-    this.#isAbandoned = true
-    this.#abandoned.reject(reason)
+    this.#abandoned ??= reason
+    for (const end of this.#ends) end(reason)
   }
 
   unlessAbandoned<T>(promise: Promise<T>): Promise<T> {
-    return Promise.race([promise, this.#abandoned.promise])
+    return new Promise((resolve, reject) => {
+      promise.then(resolve, reject)
+      if (this.#abandoned) reject(this.#abandoned)
+      else this.#ends.push(reject)
+    })
   }
 }

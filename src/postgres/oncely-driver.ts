@@ -39,7 +39,8 @@ export class OncelyDriver implements Driver {
 
   async acquireConnection(options?: AbortableOperationOptions): Promise<DatabaseConnection> {
     const connection = await this.#inner.acquireConnection(options)
-    const hold = new Hold(connection, await this.#clientOf(connection), this.#names)
+    const client = this.#clients.get(connection) ?? (await this.#clientOf(connection))
+    const hold = new Hold(connection, client, this.#names)
     this.#holds.set(connection, hold)
     setControl(connection, hold)
     return connection

@@ -1,7 +1,7 @@
 import type { CompiledQuery, DatabaseConnection } from 'kysely'
 
 import { SQLSTATE, sqlState } from './sqlstate.ts'
-import { NAME, type NamedQuery } from './statement.ts'
+import { NamedQuery } from './statement.ts'
 
 /**
  * Whether statements of ours are prepared under a name, which spares the server to parse and plan
@@ -28,9 +28,9 @@ export class PreparedNames {
   }
 
   #prepared(query: CompiledQuery): CompiledQuery {
-    if (!this.#on || !isNamed(query)) return query
-    const { sql: text, [NAME]: name } = query
-    return { ...query, sql: { text, name } as unknown as string }
+    if (!this.#on || !(query instanceof NamedQuery)) return query
+    const { query: node, queryId, parameters, prepared } = query
+    return { query: node, queryId, parameters, sql: prepared as unknown as string }
   }
 
   get on(): boolean {
@@ -55,8 +55,4 @@ export class PreparedNames {
     if (unprepared) this.#on = false
     return unprepared
   }
-}
-
-function isNamed(query: CompiledQuery): query is NamedQuery<unknown> {
-  return NAME in query
 }

@@ -16,12 +16,25 @@ import type { DB as Tables } from '../../codegen/db.ts'
 /** Our tables, for building statements. */
 export type TableBuilder = Kysely<Tables>
 
-/** Where a statement of ours has its name. */
-export const NAME = Symbol('name')
-
 /** A statement that may be prepared under its name: another text has another name. */
-export interface NamedQuery<Row> extends CompiledQuery<Row> {
-  readonly [NAME]: string
+export class NamedQuery<Row> implements CompiledQuery<Row> {
+  readonly query: CompiledQuery<Row>['query']
+  readonly queryId: CompiledQuery<Row>['queryId']
+  readonly sql: string
+  readonly parameters: readonly unknown[]
+  /** As node-postgres takes it, to prepare it. */
+  readonly prepared: { readonly text: string; readonly name: string }
+
+  constructor(
+    { query: { query, queryId, sql }, prepared }: Compiled<Row>,
+    values: readonly unknown[],
+  ) {
+    this.query = query
+    this.queryId = queryId
+    this.sql = sql
+    this.parameters = values
+    this.prepared = prepared
+  }
 }
 
 /** The same without a name. */
@@ -40,7 +53,7 @@ interface Compiled<Row> {
   readonly query: CompiledQuery<Row>
   /** The value for each parameter, in order. */
   readonly names: readonly string[]
-  readonly name: string
+  readonly prepared: NamedQuery<Row>['prepared']
 }
 
 /**
@@ -57,9 +70,9 @@ export class Statement<Given extends object, Row> {
   }
 
   with(schema: string, given: Given): NamedQuery<Row> {
-    const { query, names, name } = this.#in(schema)
-    const parameters = names.map((of) => given[of as keyof Given])
-    return { ...query, parameters, [NAME]: name }
+    const compiled = this.#in(schema)
+    const values = compiled.names.map((of) => given[of as keyof Given])
+    return new NamedQuery(compiled, values)
   }
 
   #in(schema: string): Compiled<Row> {
@@ -72,11 +85,15 @@ export class Statement<Given extends object, Row> {
         if (place instanceof Place) return place.name
         throw new Error('a value was given to a statement that is compiled once')
       }),
-      name: `oncely_${createHash('sha256').update(query.sql).digest('hex').slice(0, 24)}`,
+      prepared: { text: query.sql, name: nameOf(query.sql) },
     }
     this.#compiled.set(schema, compiled)
     return compiled
   }
+}
+
+function nameOf(text: string): string {
+  return `oncely_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`
 }
 
 class Place {

@@ -31,7 +31,7 @@ interface Limits {
    */
   readonly beginsByClaim?: boolean
   /** Told when the connection was lost before COMMIT was sent, so that nothing took effect. */
-  readonly onLost?: () => void
+  readonly onLost?: (() => void) | undefined
 }
 
 /** Where COMMIT has no bound, a call that was given up has one: nobody waits for it any more. */
@@ -101,7 +101,11 @@ async function transactOnce<DB, Outcome>(
     worked.resolve(undefined)
   }).then(
     () => undefined,
-    (error: unknown) => ({ error }),
+    (error: unknown) => {
+      // Where it never came to the work.
+      worked.resolve(undefined)
+      return { error }
+    },
   )
   const abandon = () => {
     const error = new OncelyError('commit_unanswered', 'COMMIT was not answered in time')
@@ -112,9 +116,8 @@ async function transactOnce<DB, Outcome>(
   const endUnheard = (timeoutMs: number) =>
     void within(timeoutMs, ended).then((answer) => answer === OVER && abandon())
   try {
-    const begunToEnd = Promise.race([worked.promise, ended])
     // Behind this nothing gives it up: the check before `ending` was the last one.
-    await untilGivenUp(bound, begunToEnd)
+    await untilGivenUp(bound, worked.promise)
   } catch (error) {
     // The caller has gone. What still holds the connection then, such as a stalled statement, has as
     // long as a COMMIT would have.

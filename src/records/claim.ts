@@ -12,7 +12,7 @@ import {
   type Waits,
 } from '../postgres/settings.ts'
 import { Statement, type ValueOf } from '../postgres/statement.ts'
-import { identityColumns, identityOf, type RecordIdentity } from './identity.ts'
+import { identityColumns, type RecordIdentity } from './identity.ts'
 
 /** What a claim writes. */
 export interface Claim extends RecordIdentity {
@@ -48,9 +48,13 @@ export async function claim(
 ): Promise<TransactionIdentity | undefined> {
   const [{ algorithm, version, digest }] = wanted.fingerprints
   const values = {
-    ...identityOf(wanted),
-    ...bounds,
+    tenant: wanted.tenant,
+    actor: wanted.actor,
+    operation: wanted.operation,
+    key: wanted.key,
     attempt: wanted.attempt,
+    lockTimeout: bounds.lockTimeout,
+    silence: bounds.silence,
     algorithm,
     version,
     digest: Buffer.from(digest, 'hex'),
@@ -58,13 +62,23 @@ export async function claim(
   }
   try {
     const { rows } = await own.perform(statements[waits], values)
-    const [won] = rows
-    if (!won) return undefined
-    own.answeredBy(won.pid)
-    return { xid: won.xid, startedAt: won.startedAt }
+    const [row] = rows
+    if (!row) return undefined
+    const { xid, startedAt, pid } = wonBy(row.won)
+    own.answeredBy(pid)
+    return { xid, startedAt }
   } catch (error) {
     throw waits === 'none' ? error : isolationError(error)
   }
+}
+
+/** Of the transaction that has won the claim. One text, as each column has its price. */
+const won = sql<string>`concat_ws(' ', ${transactionIdentity.xid}, ${transactionIdentity.startedAt},
+    pg_backend_pid(), ${restoredLockTimeout})`
+
+function wonBy(text: string) {
+  const [xid = '', startedAt = '', pid = ''] = text.split(' ')
+  return { xid, startedAt, pid }
 }
 
 const statements = {
@@ -94,12 +108,7 @@ function claiming(waits: Waits) {
         replay_until: sql`statement_timestamp() + ${value('window')}::float8 * interval '1 millisecond'`,
       })
       .onConflict((conflict) => conflict.columns([...identityColumns]).doNothing())
-      .returning([
-        restoredLockTimeout.as('lock_timeout'),
-        transactionIdentity.xid.as('xid'),
-        transactionIdentity.startedAt.as('startedAt'),
-        sql<string>`pg_backend_pid()::text`.as('pid'),
-      ])
+      .returning(won.as('won'))
       .compile(),
   )
 }

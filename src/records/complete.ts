@@ -5,7 +5,7 @@ import { columnsOf, type EventColumns, insertEvent, insertEvents } from '../outb
 import { SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
 import { Statement, type TableBuilder, type ValueOf } from '../postgres/statement.ts'
 import type { Resource } from '../result.ts'
-import { identityOf, type RecordIdentity } from './identity.ts'
+import type { RecordIdentity } from './identity.ts'
 
 /** The outcome of the attempt that holds the claim. */
 export interface Completion extends RecordIdentity {
@@ -29,7 +29,10 @@ export interface Completion extends RecordIdentity {
 export function complete(schema: string, completion: Completion): CompiledQuery {
   const { events, resource } = completion
   const values = {
-    ...identityOf(completion),
+    tenant: completion.tenant,
+    actor: completion.actor,
+    operation: completion.operation,
+    key: completion.key,
     attempt: completion.attempt,
     state: completion.state,
     response: completion.response,

@@ -4,7 +4,7 @@ import type { StoredFingerprint } from '../fingerprint/fingerprint.ts'
 import type { OwnTables } from '../postgres/enter.ts'
 import { Statement, type TableBuilder, type ValueOf } from '../postgres/statement.ts'
 import type { Resource } from '../result.ts'
-import { identityOf, type RecordIdentity } from './identity.ts'
+import type { RecordIdentity } from './identity.ts'
 
 /** A committed record, as one statement sees it. */
 export interface StoredRecord {
@@ -58,26 +58,46 @@ function reading(lock: 'none' | 'share') {
 }
 
 function selectRecord(tables: TableBuilder, value: ValueOf<RecordIdentity>) {
-  return tables
-    .selectFrom('records')
-    .where('tenant', '=', value('tenant'))
-    .where('actor', '=', value('actor'))
-    .where('operation', '=', value('operation'))
-    .where('key', '=', value('key'))
-    .select([
-      'fingerprint_algorithm',
-      'fingerprint_version',
-      'state',
-      'response',
-      'response_stored',
-      'resource_type',
-      'resource_id',
-      sql<string>`encode(fingerprint, 'hex')`.as('digest'),
-      // As a text: what a timestamp is parsed to is the host's choice.
-      sql<string>`(extract(epoch from created_at) * 1000)::text`.as('created_ms'),
-      // The clock and not the statement's start, which may lie before a wait for the lock.
-      sql<boolean>`state = 'expired' or replay_until <= clock_timestamp()`.as('expired'),
-    ])
+  return (
+    tables
+      .selectFrom('records')
+      .where('tenant', '=', value('tenant'))
+      .where('actor', '=', value('actor'))
+      .where('operation', '=', value('operation'))
+      .where('key', '=', value('key'))
+      // Of those that are committed that is every one; a claim of this transaction is read in vain.
+      .where('claimed', 'is', null)
+      .select(['response', described.as('described')])
+  )
+}
+
+/**
+ * All but the response, as one text: each column has its price even where there is no row, and what a
+ * timestamp is parsed to is the host's choice. The clock and not the statement's start, which may lie
+ * before a wait for the lock.
+ */
+const described = sql<string>`json_build_object(
+    'algorithm', fingerprint_algorithm,
+    'version', fingerprint_version,
+    'digest', encode(fingerprint, 'hex'),
+    'state', state,
+    'responseStored', response_stored,
+    'resourceType', resource_type,
+    'resourceId', resource_id,
+    'createdMs', extract(epoch from created_at) * 1000,
+    'expired', state = 'expired' or replay_until <= clock_timestamp()
+  )::text`
+
+interface Described {
+  readonly algorithm: string
+  readonly version: number
+  readonly digest: string
+  readonly state: string
+  readonly responseStored: boolean
+  readonly resourceType: string | null
+  readonly resourceId: string | null
+  readonly createdMs: number
+  readonly expired: boolean
 }
 
 type RecordRow = InferResult<ReturnType<typeof selectRecord>>[number]
@@ -87,25 +107,23 @@ async function readOne(
   identity: RecordIdentity,
   statement: typeof plainStatement,
 ): Promise<StoredRecord | undefined> {
-  const { rows } = await own.perform(statement, identityOf(identity))
+  const { rows } = await own.perform(statement, identity)
   return rows[0] && recordOf(rows[0])
 }
 
-function recordOf(row: RecordRow): StoredRecord {
+function recordOf({ response, described }: RecordRow): StoredRecord {
+  const record = JSON.parse(described) as Described
+  const { algorithm, version, digest, resourceType, resourceId } = record
   return {
-    fingerprint: {
-      algorithm: row.fingerprint_algorithm,
-      version: row.fingerprint_version,
-      digest: row.digest,
-    },
-    expired: row.expired,
-    outcome: row.state === 'rejected' ? 'rejected' : 'completed',
-    response: row.response,
-    responseStored: row.response_stored,
-    createdAt: new Date(Number(row.created_ms)),
+    fingerprint: { algorithm, version, digest },
+    expired: record.expired,
+    outcome: record.state === 'rejected' ? 'rejected' : 'completed',
+    response,
+    responseStored: record.responseStored,
+    createdAt: new Date(record.createdMs),
     resource:
-      row.resource_type === null || row.resource_id === null
+      resourceType === null || resourceId === null
         ? undefined
-        : { type: row.resource_type, id: row.resource_id },
+        : { type: resourceType, id: resourceId },
   }
 }

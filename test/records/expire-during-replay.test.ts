@@ -22,7 +22,7 @@ async function replayHeld(key: string, replayLock: IdempotencyOptions['replayLoc
   const hold = gate()
   const db = host.connect({
     log: async ({ query }) => {
-      if (/^select .* from "idem"\."records"/.test(query.sql)) await hold.pass()
+      if (/^select [^]* from "idem"\."records"/.test(query.sql)) await hold.pass()
     },
   })
   const replay = beside(call(key, createIdempotency(db, replayLock && { replayLock })))

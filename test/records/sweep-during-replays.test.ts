@@ -26,7 +26,7 @@ function replayer(key: string, replayLock: IdempotencyOptions['replayLock'] = 's
   const behind = gate()
   const stops: [RegExp, Gate][] = [
     [/^insert into "idem"\."records"/, before],
-    [/^select .* from "idem"\."records"/, behind],
+    [/^select [^]* from "idem"\."records"/, behind],
   ]
   const db = host.connect({
     log: async ({ query }) => {

@@ -41,7 +41,7 @@ const hidden: readonly RegExp[] = [
 ]
 
 /** Sent with the claim where statements are not waited for, whether or not that is won. */
-const readsRecord = /^select "fingerprint_algorithm"[^]* from "idem"\."records"(?![^]*\bfor )/i
+const readsRecord = /^select "response"[^]* from "idem"\."records"(?![^]*\bfor )/i
 
 /** Whether a transaction that has failed goes on behind it. */
 export function heals(statement: string): boolean {

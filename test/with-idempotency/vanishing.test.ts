@@ -15,7 +15,7 @@ const host = notesHost(database)
 const first = createIdempotency(host.connect())
 
 const isClaim = (text: string) => text.startsWith('insert into "idem"."records"')
-const isRead = (text: string) => /^select .* from "idem"\."records"/.test(text)
+const isRead = (text: string) => /^select [^]* from "idem"\."records"/.test(text)
 
 /**
  * Kysely waits for its logger, which makes it a place to stop a call behind one statement, where
