@@ -3,7 +3,7 @@ import type { OwnTables } from '../postgres/enter.ts'
 import type { Bounds, Waits } from '../postgres/settings.ts'
 import { SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
 import { claim, type Claim } from './claim.ts'
-import { readRecord, type StoredRecord } from './read.ts'
+import { readBehindClaim, readRecord, type StoredRecord } from './read.ts'
 
 /** Who has the key: this call, a record somebody committed, or somebody who has not ended yet. */
 type Obtained =
@@ -59,11 +59,12 @@ async function claimOrRead(
 ): Promise<Obtained | undefined> {
   const claiming = () => claim(own, wanted, bounds, waits)
   const read = () => readRecord(own, wanted, lock)
+  const ahead = () => readBehindClaim(own, wanted)
   const nothing = () => Promise.resolve(undefined)
   // Where statements share a turn, what either outcome needs is sent along. Not so a read that locks:
   // a claim of our own would be locked by it.
   const [transaction, found] = own.pipelines
-    ? await own.together([claiming, lock === 'none' ? read : nothing, behindClaim ?? nothing])
+    ? await own.together([claiming, lock === 'none' ? ahead : nothing, behindClaim ?? nothing])
     : [await claiming()]
   if (transaction) {
     if (!own.pipelines) await behindClaim?.()

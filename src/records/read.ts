@@ -42,13 +42,23 @@ export async function readRecord(
   return record?.expired ? record : undefined
 }
 
-const plainStatement = reading('none')
-const lockingStatement = reading('share')
+/** The same, sent along with a claim: where that is won, there is nothing to be told of it. */
+export function readBehindClaim(
+  own: OwnTables,
+  identity: RecordIdentity,
+): Promise<StoredRecord | undefined> {
+  return readOne(own, identity, committedStatement)
+}
 
-function reading(lock: 'none' | 'share') {
+const plainStatement = reading('all')
+const committedStatement = reading('committed')
+const lockingStatement = reading('locked')
+
+function reading(what: 'all' | 'committed' | 'locked') {
   return new Statement((tables, value: ValueOf<RecordIdentity>) => {
     const select = selectRecord(tables, value)
-    if (lock === 'none') return select.compile()
+    if (what === 'all') return select.compile()
+    if (what === 'committed') return select.where('claimed', 'is', null).compile()
     return select
       .where('replay_until', '>', sql<Date>`clock_timestamp()`)
       .where('state', '<>', sql.lit('expired'))
@@ -58,17 +68,13 @@ function reading(lock: 'none' | 'share') {
 }
 
 function selectRecord(tables: TableBuilder, value: ValueOf<RecordIdentity>) {
-  return (
-    tables
-      .selectFrom('records')
-      .where('tenant', '=', value('tenant'))
-      .where('actor', '=', value('actor'))
-      .where('operation', '=', value('operation'))
-      .where('key', '=', value('key'))
-      // Of those that are committed that is every one; a claim of this transaction is read in vain.
-      .where('claimed', 'is', null)
-      .select(['response', described.as('described')])
-  )
+  return tables
+    .selectFrom('records')
+    .where('tenant', '=', value('tenant'))
+    .where('actor', '=', value('actor'))
+    .where('operation', '=', value('operation'))
+    .where('key', '=', value('key'))
+    .select(['response', described.as('described')])
 }
 
 /**

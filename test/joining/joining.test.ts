@@ -123,6 +123,17 @@ describe('a call that joins the transaction of its caller', () => {
     deepStrictEqual(await host.left('twice'), written)
   })
 
+  it('refuses the key of the call that it is in', async () => {
+    const idle = () => 'never'
+    const outer = idempotency.withIdempotency(scope, 'within', one, async (tx) => {
+      await rejects(idempotency.withTransaction(tx).withIdempotency(scope, 'within', one, idle), {
+        code: 'key_reused',
+      })
+      return 'outer'
+    })
+    deepStrictEqual(await outer, { ok: true, kind: 'executed', value: 'outer' })
+  })
+
   it('refuses a second call before the first has ended, which stays whole', async () => {
     const boom = new Error('boom')
     using running = gate()

@@ -16,10 +16,10 @@ export const claims: readonly SeededBug[] = [
       },
       {
         file: 'src/records/claim.ts',
-        find: `      ])
+        find: `      .returning(won.as('won'))
       .compile(),
   )`,
-        replace: `      ])
+        replace: `      .returning(won.as('won'))
     return tables
       .with('claimed', () => insert)
       .with('found', () => selectRecord(tables, value))
@@ -32,13 +32,12 @@ export const claims: readonly SeededBug[] = [
       },
       {
         file: 'src/records/claim.ts',
-        find: `    const [won] = rows
-    if (!won) return undefined
-    own.answeredBy(won.pid)
-    return { xid: won.xid, startedAt: won.startedAt }`,
-        replace: `    const [{ xid, startedAt, ...found }] = rows
-    if (xid !== null) return { transaction: { xid, startedAt } }
-    return { record: found.state === null ? undefined : recordOf(found) }`,
+        find: `    if (!row) return undefined
+    const { xid, startedAt, pid } = wonBy(row.won)
+    own.answeredBy(pid)
+    return { xid, startedAt }`,
+        replace: `    if (row.won !== null) return { transaction: wonBy(row.won) }
+    return { record: row.described === null ? undefined : recordOf(row) }`,
       },
       {
         file: 'src/records/claim.ts',
@@ -53,8 +52,8 @@ import { identityColumns,`,
       },
       {
         file: 'src/records/read.ts',
-        find: `function recordOf(row:`,
-        replace: `export function recordOf(row:`,
+        find: `function recordOf({`,
+        replace: `export function recordOf({`,
       },
       {
         file: 'src/records/obtain.ts',
