@@ -67,7 +67,8 @@ function checkSequence(sequence: unknown): string | null {
   return exact.toString()
 }
 
-function checkHeaders(headers: unknown = {}): string {
+function checkHeaders(headers: unknown): string {
+  if (headers === undefined) return '{}'
   const isObject = typeof headers === 'object' && headers !== null && !Array.isArray(headers)
   const entries = isObject ? Object.entries(headers) : undefined
   if (!entries?.every(([, text]) => typeof text === 'string') || headers instanceof Map) {

@@ -37,7 +37,7 @@ export const jsonCodec: Codec<'json'> = {
     )
   },
   decode(bytes) {
-    const text = Buffer.from(bytes).toString()
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
     return text === UNDEFINED ? undefined : (JSON.parse(text) as unknown)
   },
 }
