@@ -19,6 +19,7 @@ import { kindOf, missedIn, parseResults, type Results } from './report/results.t
 import { budgetTables, figureTables, machineTable } from './report/tables.ts'
 import { sections } from './sections/all.ts'
 import type { Figures } from './sections/section.ts'
+import { warmUp } from './warm-up.ts'
 
 async function measure(quick: boolean, only: readonly string[]): Promise<Results> {
   const { plan, chosen, leftOut } = planOf(quick, only, sections)
@@ -26,6 +27,8 @@ async function measure(quick: boolean, only: readonly string[]): Promise<Results
   const begun = performance.now()
   const ground = await prepareGround()
   try {
+    console.error(`${seconds(begun)} s: warming up`)
+    await warmUp(ground)
     const measured: Figures[] = []
     for (const section of chosen) {
       console.error(`${seconds(begun)} s: ${section.name}`)
