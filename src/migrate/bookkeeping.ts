@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 import { bookkeeping } from '../../migrations/index.ts'
-import { enter, requireKysely } from '../postgres/enter.ts'
+import { enter } from '../postgres/enter.ts'
+import { requireKysely } from '../postgres/given.ts'
 import { refuseOld } from '../postgres/server.ts'
 
 /** What a database has of our migrations. */

@@ -1,7 +1,7 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 
 import { isOncelyError, OncelyError } from '../errors.ts'
-import { requireKysely } from '../postgres/enter.ts'
+import { requireKysely } from '../postgres/given.ts'
 import { SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
 import { transactRepeatable } from '../postgres/transact.ts'
 import { type Bookkeeping, readBookkeeping } from './bookkeeping.ts'

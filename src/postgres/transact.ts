@@ -1,19 +1,13 @@
-import { isAbortedTransactionError, type Kysely, type Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 
 import { OncelyError } from '../errors.ts'
 import { type Bound, UNBOUNDED, unlessAborted, untilGivenUp } from './bound.ts'
 import { type Ending, runLast } from './ending.ts'
 import { enterHeld, type OwnTables } from './enter.ts'
+import { type Fate, fateOf, rollBack, type Unit } from './fate.ts'
 import { HeldConnection, Unprepared } from './held-connection.ts'
-import { isDefiniteRefusal } from './sqlstate.ts'
 import { withExecutor } from './with-executor.ts'
 import { OVER, within } from './within.ts'
-
-/** What became of a transaction that did not fail. */
-type Fate<Outcome> =
-  | { readonly known: true; readonly outcome: Outcome }
-  /** COMMIT was sent, and no answer says whether it took effect. */
-  | { readonly known: false; readonly outcome: Outcome; readonly cause: unknown }
 
 /** How long a transaction may take; as long as it takes unless given. */
 interface Limits {
@@ -36,17 +30,6 @@ interface Limits {
 
 /** Where COMMIT has no bound, a call that was given up has one: nobody waits for it any more. */
 const GIVEN_UP_MS = 10_000
-
-interface Unit<Outcome> {
-  begun?: true
-  held?: HeldConnection
-  failure?: { readonly error: unknown }
-  /** With `commit`, from the moment at which COMMIT is certain to be sent. */
-  ending?: Ending<Outcome>
-}
-
-/** Thrown to end a transaction without failing it, since Kysely commits whatever returns. */
-const rollBack = new Error('roll back')
 
 /** One unit of work, in a transaction of its own on which nothing else runs. */
 type Work<DB, Outcome> = (trx: Transaction<DB>, own: OwnTables) => Promise<Ending<Outcome>>
@@ -160,37 +143,6 @@ async function run<DB, Outcome>(
   await db.connection().execute(onConnection, signal && { signal })
 }
 
-function fateOf<Outcome>(
-  unit: Unit<Outcome>,
-  refused: { readonly error: unknown } | undefined,
-  bound: Bound,
-  onLost: (() => void) | undefined,
-): Fate<Outcome> {
-  const { control } = unit.held ?? {}
-  const notBegun = unit.begun ? control?.notBegun : refused
-  if (notBegun) {
-    bound.check()
-    onLost?.()
-    throw notStarted(notBegun.error)
-  }
-  if (unit.failure) {
-    // The rollback failed as well.
-    if ((refused && refused.error !== rollBack) || control?.tainted) onLost?.()
-    throw unit.failure.error
-  }
-  const ending = unit.ending as Ending<Outcome>
-  const { outcome } = ending
-  // A rollback went as it was meant, or failed: then the server ends what is left of it.
-  if (!refused || ending.end === 'rollback') return { known: true, outcome }
-  const cause = refused.error
-  if (isAbortedTransactionError(cause)) {
-    throw new OncelyError('transaction_aborted', 'COMMIT was answered by ROLLBACK', { cause })
-  }
-  // On a plain dialect the error may be that of the ROLLBACK behind COMMIT, so less is certain.
-  if (control ? control.isRefusalOfCommit(cause) : isDefiniteRefusal(cause)) throw cause
-  return { known: false, outcome, cause }
-}
-
 /**
  * The same for a unit of work that is safe to repeat.
  *
@@ -206,12 +158,5 @@ export async function transactRepeatable<DB, Outcome>(
   if (fate.known) return fate.outcome
   throw new OncelyError('outcome_unknown', 'the answer to COMMIT was lost; it is safe to repeat', {
     cause: fate.cause,
-  })
-}
-
-function notStarted(cause: unknown): OncelyError {
-  const reason = cause instanceof Error ? cause.message || cause.name : String(cause)
-  return new OncelyError('transaction_not_started', `no transaction could be opened: ${reason}`, {
-    cause,
   })
 }

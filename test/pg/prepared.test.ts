@@ -25,7 +25,7 @@ async function preparedOn(db: Kysely<never>): Promise<string[]> {
   return rows.map(({ name, text }) => `${name.slice(0, 7)} ${text.slice(0, 11)}`)
 }
 
-const all = ['oncely_ insert into', 'oncely_ select "fin', 'oncely_ with "store']
+const all = ['oncely_ insert into', 'oncely_ select "res', 'oncely_ with "store']
 
 /** A first call, and its replay. */
 async function callTwice(db: ReturnType<typeof connect>, key: string): Promise<void> {
