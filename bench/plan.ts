@@ -6,7 +6,7 @@ type Thoroughness = Omit<Plan, 'wants'>
 /** Under 90 seconds: what has a budget, and nothing else. */
 const quick: Thoroughness = {
   quick: true,
-  budgeted: { rounds: 7, roundMs: 350 },
+  budgeted: { rounds: 15, roundMs: 180 },
   other: undefined,
   many: 100_000,
 }

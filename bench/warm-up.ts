@@ -5,7 +5,7 @@ import { contestant } from './sections/matrix.ts'
 import { openHost } from './variants/hosts.ts'
 
 const CALLERS = 16
-const MS = 1_200
+const MS = 2_500
 
 /**
  * Calls each variant for as long as V8 takes to compile what is called often, which a process that
