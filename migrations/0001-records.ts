@@ -38,7 +38,7 @@ export function records(schema: string): TableMigration {
       for (const { create } of domains) await create(db)
       // What refers to it cannot be committed: a claim does until it has its outcome, so that no claim
       // gets through without one, whoever commits. A foreign key is checked in C, and not at all once
-      // the outcome is there, where a trigger of our own would cost each call some 35 µs of the server.
+      // the outcome is there; a trigger with a condition would be parsed at each claim and each response.
       await sql`
         create table ${uncommittable} (
           claimed boolean,

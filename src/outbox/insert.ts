@@ -48,8 +48,8 @@ export function columnsOf(events: readonly OutboxEvent[]): EventColumns {
 }
 
 /**
- * The same for any number of them, which keep their order. For a single one it would cost PostgreSQL
- * more than the rest of the statement.
+ * The same for any number of them, which keep their order. A single one has no need of arrays and of
+ * their sorting.
  */
 export function insertEvents(tables: Tables, value: ValueOf<EventColumns>) {
   return tables
