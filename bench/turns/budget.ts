@@ -7,7 +7,11 @@ export function extraOf({ turns, bare }: Counted): number {
 }
 
 /** Turns that a first execution may have more than the bare transaction. */
-const extra: Readonly<Partial<Record<TurnHost, number>>> = { pipelining: 0, oncelyDialect: 3 }
+const extra: Readonly<Partial<Record<TurnHost, number>>> = {
+  pipelining: 0,
+  oncelyDialect: 0,
+  plain: 3,
+}
 
 /**
  * What is promised of a counted call, and whether it was kept.
@@ -19,7 +23,7 @@ export function budgetOf(
 ): { readonly text: string; readonly kept: boolean } | undefined {
   const { of, more = {} } = counted.case
   const { host, turns } = counted
-  if (of === 'replay' && host === 'pipelining') return { text: '1 turn', kept: turns === 1 }
+  if (of === 'replay' && host !== 'plain') return { text: '1 turn', kept: turns === 1 }
   const most = extra[host]
   if (of !== 'first execution' || most === undefined) return undefined
   const bound = most + (more[host] ?? 0)

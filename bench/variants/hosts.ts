@@ -20,8 +20,8 @@ export interface Host {
 
 export function openHost(url: string, max: number): Host {
   const shared = { connectionString: url, max, idleTimeoutMillis: 0 }
-  // Ours and the one by hand have the pipelining client that they are made for. The others wait for
-  // each answer before they send the next statement, so that it would change nothing for them.
+  // The one by hand has the pipelining client that it is made for, and so has ours, to which it makes no
+  // difference. The others wait for each answer before they send the next statement.
   const pool = new Pool({ ...shared, pipeline: true })
   const ours = new Kysely<Tables>({ dialect: oncelyDialect(new PostgresDialect({ pool })) })
   const raw = new Pool({ ...shared, pipeline: true })

@@ -10,14 +10,16 @@ let count = 0
 /** A savepoint by a name that nobody can use for one of their own, which would hide it. */
 export class Savepoint {
   readonly #own: OwnTables
-  readonly #name = `${PREFIX}_${(count += 1)}`
+  readonly #name: string
 
   constructor(own: OwnTables) {
     this.#own = own
+    // In a transaction of ours there is one, by a name that stays the same, so that it can be prepared.
+    this.#name = own.sharesTurns ? PREFIX : `${PREFIX}_${(count += 1)}`
   }
 
-  async set(): Promise<void> {
-    await this.#own.run(Query.raw(`savepoint ${this.#name}`))
+  set(): Promise<unknown> {
+    return this.#own.run(Query.raw(`savepoint ${this.#name}`))
   }
 
   /** Undoes what came behind it. It is still set afterwards. */

@@ -8,19 +8,19 @@ export interface ConnectionControl {
   /** Whether it cannot be used again: a BEGIN or a ROLLBACK failed on it, or it was abandoned. */
   readonly tainted: boolean
   /** Whether a statement may be sent before the one in front of it is answered. */
-  readonly pipelines: boolean
+  readonly sharesTurns: boolean
   /** What is sent until the present tick is over travels together. */
   gather(): void
-  /** A BEGIN that was not waited for: settles with its answer. */
+  /** A BEGIN that was not waited for: over when it is answered, whatever the answer is. */
   readonly begun: Promise<void> | undefined
-  /** What that BEGIN failed with. */
+  /** What the last BEGIN failed with. */
   readonly notBegun: { readonly error: unknown } | undefined
   /** Whether this error says for certain that nothing was committed. */
   isRefusalOfCommit(error: unknown): boolean
-  /** The next BEGIN is not waited for, if the connection pipelines: `begun` tells what came of it. */
+  /** The next BEGIN is not waited for, where statements share turns. What is behind it fails with it. */
   beginAhead(): void
   /**
-   * The next COMMIT is sent behind these without waiting for them, if the connection pipelines.
+   * The next COMMIT is sent behind these without waiting for them, if the connection sharesTurns.
    *
    * @param failed - what a failure of one of them is told as.
    */

@@ -16,8 +16,10 @@ import { type Statement, tablesIn, unnamed } from './statement.ts'
 /** How a statement of ours reaches the server. */
 interface Line {
   execute<Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>>
+  /** What it means where one has failed. */
+  failure(error: unknown): unknown
   /** Whether statements may be sent before the one in front is answered. */
-  readonly pipelines: boolean
+  readonly sharesTurns: boolean
   /** To be told which server process has answered. */
   answeredBy(pid: string): void
   /** To be told before anything of the host's runs. */
@@ -41,8 +43,8 @@ class OwnTables {
   }
 
   /** Whether statements share turns: those that are run before the one in front is answered. */
-  get pipelines(): boolean {
-    return this.#line.pipelines
+  get sharesTurns(): boolean {
+    return this.#line.sharesTurns
   }
 
   /** A table of ours by its whole name, for statements that are written as text. */
@@ -57,8 +59,8 @@ class OwnTables {
    */
   run<Row>(query: CompiledQuery<Row> | Compilable<Row>): Promise<QueryResult<Row>> {
     const answered = this.#line.execute('compile' in query ? query.compile() : query)
-    return answered.catch((error: unknown) => {
-      throw this.explained(error)
+    return answered.then(undefined, (error: unknown) => {
+      throw this.explained(this.#line.failure(error))
     })
   }
 
@@ -71,7 +73,7 @@ class OwnTables {
     readonly [At in keyof Answers]: () => Promise<Answers[At]>
   }): Promise<Answers> {
     const answers: PromiseSettledResult<unknown>[] = []
-    if (this.pipelines) {
+    if (this.sharesTurns) {
       answers.push(...(await Promise.allSettled(steps.map((step) => step()))))
     } else {
       for (const step of steps) answers.push({ status: 'fulfilled', value: await step() })
@@ -141,9 +143,10 @@ function messageOf(error: unknown): string {
 export function enter<DB>(host: Kysely<DB>, schema: string): OwnTables {
   const plain = host.withoutPlugins()
   return new OwnTables(schema, {
-    pipelines: false,
+    sharesTurns: false,
     answeredBy: () => undefined,
     hostRuns: () => undefined,
+    failure: (error) => error,
     // By no name: where one is not known, nobody here could go on without it.
     execute: (query) => plain.executeQuery(unnamed(query)),
   })

@@ -3,7 +3,7 @@ import { isAbortedTransactionError } from 'kysely'
 import { OncelyError } from '../errors.ts'
 import type { Bound } from './bound.ts'
 import type { Ending } from './ending.ts'
-import type { HeldConnection } from './held-connection.ts'
+import { type HeldConnection, Unprepared } from './held-connection.ts'
 import { isDefiniteRefusal } from './sqlstate.ts'
 
 /** What became of a transaction that did not fail. */
@@ -37,6 +37,7 @@ export function fateOf<Outcome>(
   onLost: (() => void) | undefined,
 ): Fate<Outcome> {
   const { control } = unit.held ?? {}
+  if (unit.failure?.error instanceof Unprepared) throw unit.failure.error
   const notBegun = unit.begun ? control?.notBegun : refused
   if (notBegun) {
     bound.check()

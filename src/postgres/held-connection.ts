@@ -7,7 +7,6 @@ import type {
 } from 'kysely'
 
 import { type ConnectionControl, controlOf } from './connection-control.ts'
-import { NamedQuery } from './statement.ts'
 
 /**
  * Thrown for a statement whose name the server process does not know, or knows already, before anything
@@ -24,6 +23,7 @@ export class Unprepared extends Error {
 export class HeldConnection implements ConnectionProvider {
   readonly control: ConnectionControl | undefined
   #hostHasRun = false
+  #isUnprepared = false
   readonly #connection: DatabaseConnection
 
   private constructor(connection: DatabaseConnection) {
@@ -42,8 +42,8 @@ export class HeldConnection implements ConnectionProvider {
     return consumer(this.#connection)
   }
 
-  get pipelines(): boolean {
-    return this.control?.pipelines ?? false
+  get sharesTurns(): boolean {
+    return this.control?.sharesTurns ?? false
   }
 
   /** To be called before anything of the host's runs. */
@@ -55,29 +55,20 @@ export class HeldConnection implements ConnectionProvider {
     this.control?.answeredBy(pid)
   }
 
-  /** Sends a statement at once. A BEGIN in front of it that fails is what it fails with. */
-  async execute<Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
-    const { control } = this
-    if (!control) return this.#connection.executeQuery(query)
-    const isPrepared = query instanceof NamedQuery && control.prepares
-    control.gather()
-    const answered = this.#connection.executeQuery<Row>(query)
-    const { begun } = control
-    if (begun) {
-      answered.catch(ignore)
-      await begun
-    }
-    try {
-      return await answered
-    } catch (error) {
-      const isUnprepared = isPrepared && control.isUnprepared(error)
-      if (isUnprepared && !this.#hostHasRun)
-        throw new Unprepared('prepared elsewhere', { cause: error })
-      throw error
-    }
+  /**
+   * Sends a statement, at once or with those that are sent in the same tick. A BEGIN in front of it that
+   * fails is what it fails with.
+   */
+  execute<Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
+    this.control?.gather()
+    return this.#connection.executeQuery<Row>(query)
   }
-}
 
-function ignore(): void {
-  // Waited for below, where BEGIN has not failed.
+  failure(error: unknown): unknown {
+    const { control } = this
+    // What is sent together fails together.
+    this.#isUnprepared ||= control?.prepares === true && control.isUnprepared(error)
+    if (!this.#isUnprepared || this.#hostHasRun) return error
+    return new Unprepared('prepared elsewhere', { cause: error })
+  }
 }

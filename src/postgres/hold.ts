@@ -20,7 +20,6 @@ export class Hold implements ConnectionControl {
   #refusal: { readonly error: unknown; readonly answer: unknown } | undefined
   #abandoned: Error | undefined
   readonly #ends: ((reason: Error) => void)[] = []
-  #gathering = false
   readonly #names: PreparedNames
   readonly #connection: object
 
@@ -30,19 +29,12 @@ export class Hold implements ConnectionControl {
     this.#names = names
   }
 
-  get pipelines(): boolean {
-    return this.#client.pipelines
+  get sharesTurns(): boolean {
+    return this.#client.turns !== undefined
   }
 
   gather(): void {
-    const { stream, pipelines } = this.#client
-    if (!stream || !pipelines || this.#gathering) return
-    this.#gathering = true
-    stream.cork()
-    process.nextTick(() => {
-      this.#gathering = false
-      stream.uncork()
-    })
+    this.#client.turns?.gather()
   }
 
   get begun(): Promise<void> | undefined {
@@ -50,7 +42,7 @@ export class Hold implements ConnectionControl {
   }
 
   beginAhead(): void {
-    this.#aheadOfBegin = this.pipelines
+    this.#aheadOfBegin = this.sharesTurns
   }
 
   commitBehind(queries: readonly CompiledQuery[], failed: (error: unknown) => unknown): void {
@@ -58,29 +50,22 @@ export class Hold implements ConnectionControl {
   }
 
   /** @returns a promise to be waited for; none when the holder sends on before BEGIN is answered. */
-  beginning(begun: Promise<void>): Promise<void> | undefined {
+  beginning(begin: () => Promise<void>): Promise<void> | undefined {
     this.rolledBack = false
     this.#refusal = undefined
     this.#last = NONE
     this.notBegun = undefined
-    const noted = this.unlessAbandoned(begun).catch((error: unknown) => {
+    if (this.#aheadOfBegin) this.gather()
+    const noted = this.unlessAbandoned(begin()).catch((error: unknown) => {
       // It may have begun all the same, such as behind a time-out of the client.
       this.tainted = true
       this.notBegun = { error }
       throw error
     })
-    if (!this.#aheadOfBegin) {
-      this.#begun = undefined
-      return noted
-    }
+    this.#begun = undefined
+    if (!this.#aheadOfBegin) return noted
     this.#aheadOfBegin = false
-    this.#begun = noted
-    noted.then(
-      () => {
-        this.#begun = undefined
-      },
-      () => undefined,
-    )
+    this.#begun = noted.catch(() => undefined)
     return undefined
   }
 
@@ -113,7 +98,7 @@ export class Hold implements ConnectionControl {
   }
 
   get prepares(): boolean {
-    return this.#client.takesObjects && this.#names.on
+    return this.sharesTurns && this.#names.on
   }
 
   answeredBy(pid: string): void {

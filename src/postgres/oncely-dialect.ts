@@ -33,10 +33,10 @@ const wrapped = new WeakSet<Dialect>()
  * - A connection whose BEGIN failed or timed out, whose ROLLBACK failed, or whose COMMIT was given
  *   up after `resolveTimeoutMs` is destroyed, and not given back to the pool as if it were well.
  *   A stalled COMMIT so occupies no place in the pool.
- * - Statements of a call share turns where node-postgres sends one before the last is answered, with
- *   `new Pool({ pipeline: true })`: BEGIN and claim, response and COMMIT. A first execution then waits for
- *   the server as often as its function and a transaction do, and a replay once. The function's
- *   own statements are sent when everything before them is answered.
+ * - On node-postgres the statements of a call share turns, with `pipeline: true` in its pool or without:
+ *   BEGIN and claim, response and COMMIT. A first execution then waits for the server as often as its
+ *   function and a transaction do, and a replay once. The function's own statements are sent when
+ *   everything before them is answered.
  *
  * Everything else is passed through as it is, so the host's other use of that Kysely goes on as
  * before. A driver that does not destroy a connection whose ROLLBACK failed, as Kysely's own does,
@@ -47,7 +47,7 @@ const wrapped = new WeakSet<Dialect>()
  *
  * @example
  * ```ts
- * const pool = guardPool(new Pool({ connectionString, pipeline: true }))
+ * const pool = guardPool(new Pool({ connectionString }))
  * const db = new Kysely<Database>({ dialect: oncelyDialect(new PostgresDialect({ pool })) })
  * ```
  */

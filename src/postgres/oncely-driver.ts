@@ -51,8 +51,7 @@ export class OncelyDriver implements Driver {
     settings: TransactionSettings,
   ): Promise<void> {
     const hold = this.#holdOf(connection)
-    hold.gather()
-    await hold.beginning(this.#inner.beginTransaction(connection, settings))
+    await hold.beginning(() => this.#inner.beginTransaction(connection, settings))
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
@@ -89,8 +88,7 @@ export class OncelyDriver implements Driver {
       await release()
       // A client that pipelines ends when all that it has sent is answered, and until then nobody gets
       // its place in the pool. Behind `release`, so that it is told as the end and not as a loss.
-      const { pipelines, stream } = await this.#clientOf(connection)
-      if (pipelines) stream?.destroy()
+      this.#clients.get(connection)?.stream?.destroy()
       return
     }
     clean.then(release).catch(() => undefined)
@@ -119,10 +117,7 @@ export class OncelyDriver implements Driver {
 
   async #clientOf(connection: DatabaseConnection): Promise<ClientOf> {
     if (!isNodePostgres(this.#inner)) return OTHER
-    const known = this.#clients.get(connection)
-    if (known) return known
-    const client = await clientOf(connection)
-    if (client.takesObjects) this.#names.prepareOn(connection)
+    const client = await clientOf(connection, this.#names)
     this.#clients.set(connection, client)
     return client
   }

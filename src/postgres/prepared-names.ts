@@ -1,7 +1,4 @@
-import type { CompiledQuery, DatabaseConnection } from 'kysely'
-
 import { SQLSTATE, sqlState } from './sqlstate.ts'
-import { NamedQuery } from './statement.ts'
 
 /**
  * Whether statements of ours are prepared under a name, which spares the server to parse and plan
@@ -15,22 +12,6 @@ export class PreparedNames {
 
   constructor(on: boolean) {
     this.#on = on
-  }
-
-  /**
-   * Has a connection of node-postgres prepare what has a name. Kysely passes the text of a statement on
-   * as it is, and node-postgres takes an object of text and name for it. To be called before Kysely
-   * puts its logger around the connection: a logger is told of texts.
-   */
-  prepareOn(connection: DatabaseConnection): void {
-    const execute = connection.executeQuery.bind(connection)
-    connection.executeQuery = (query, options) => execute(this.#prepared(query), options)
-  }
-
-  #prepared(query: CompiledQuery): CompiledQuery {
-    if (!this.#on || !(query instanceof NamedQuery)) return query
-    const { query: node, queryId, parameters, prepared } = query
-    return { query: node, queryId, parameters, sql: prepared as unknown as string }
   }
 
   get on(): boolean {

@@ -22,8 +22,8 @@ export class NamedQuery<Row> implements CompiledQuery<Row> {
   readonly queryId: CompiledQuery<Row>['queryId']
   readonly sql: string
   readonly parameters: readonly unknown[]
-  /** As node-postgres takes it, to prepare it. */
-  readonly prepared: { readonly text: string; readonly name: string }
+  /** What it may be prepared as. */
+  readonly prepared: string
 
   constructor(
     { query: { query, queryId, sql }, prepared }: Compiled<Row>,
@@ -53,7 +53,7 @@ interface Compiled<Row> {
   readonly query: CompiledQuery<Row>
   /** The value for each parameter, in order. */
   readonly names: readonly string[]
-  readonly prepared: NamedQuery<Row>['prepared']
+  readonly prepared: string
 }
 
 /**
@@ -85,14 +85,15 @@ export class Statement<Given extends object, Row> {
         if (place instanceof Place) return place.name
         throw new Error('a value was given to a statement that is compiled once')
       }),
-      prepared: { text: query.sql, name: nameOf(query.sql) },
+      prepared: nameOf(query.sql),
     }
     this.#compiled.set(schema, compiled)
     return compiled
   }
 }
 
-function nameOf(text: string): string {
+/** The name under which a text may be prepared. */
+export function nameOf(text: string): string {
   return `oncely_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`
 }
 

@@ -19,7 +19,7 @@ interface Limits {
   /** How long COMMIT or ROLLBACK may go unanswered, which a link that is half open does for ever. */
   readonly endTimeoutMs?: number | undefined
   /**
-   * Where the connection pipelines, BEGIN is sent and not waited for. A BEGIN that fails then lets what
+   * Where the connection sharesTurns, BEGIN is sent and not waited for. A BEGIN that fails then lets what
    * is behind it commit by itself, so only for work that begins by a claim, which the database refuses
    * to commit without an outcome, and runs nothing of the host's before that is answered.
    */
@@ -72,13 +72,15 @@ async function transactOnce<DB, Outcome>(
     try {
       const own = enterHeld(held, schema)
       const ending = await Promise.race([work(trx, own), abandoned.promise])
-      if (!held.pipelines) await runLast(own, ending)
+      if (!held.sharesTurns) await runLast(own, ending)
       bound.check()
-      if (ending.end === 'commit' && ending.last && held.pipelines) {
+      if (ending.end === 'commit' && ending.last && held.sharesTurns) {
         held.control?.commitBehind(ending.last.queries, ending.last.failed)
       }
       unit.ending = ending
     } catch (error) {
+      // Whether it has begun at all decides what that is told as.
+      await held.control?.begun
       unit.failure = { error }
     }
     worked.resolve(undefined)

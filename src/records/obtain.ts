@@ -21,7 +21,7 @@ interface Way {
   /** `'read'` where a record is more likely than none. */
   readonly first?: 'claim' | 'read'
   /** Is called with the claim, for a statement that is to be behind it. */
-  readonly behindClaim?: () => Promise<void>
+  readonly behindClaim?: () => Promise<unknown>
 }
 
 /**
@@ -63,11 +63,11 @@ async function claimOrRead(
   const nothing = () => Promise.resolve(undefined)
   // Where statements share a turn, what either outcome needs is sent along. Not so a read that locks:
   // a claim of our own would be locked by it.
-  const [transaction, found] = own.pipelines
+  const [transaction, found] = own.sharesTurns
     ? await own.together([claiming, lock === 'none' ? ahead : nothing, behindClaim ?? nothing])
     : [await claiming()]
   if (transaction) {
-    if (!own.pipelines) await behindClaim?.()
+    if (!own.sharesTurns) await behindClaim?.()
     return { by: 'claim', transaction }
   }
   const record = found ?? (await read())

@@ -7,6 +7,7 @@ import { guardPool, oncelyDialect } from 'oncely/pg'
 import { Pool, type PoolConfig } from 'pg'
 
 import type { DB } from '../../codegen/db.ts'
+import { TextsAlone } from '../support/texts-alone.ts'
 
 /** The business of the proofs: a note, whose body is the run of the function that wrote it. */
 export interface NotesDatabase extends DB {
@@ -37,7 +38,7 @@ export const hasty: IdempotencyOptions = {
   retryAfterMs: 1,
 }
 
-export const hostNames = ['plain', 'oncelyDialect', 'pipelining'] as const
+export const hostNames = ['plain', 'textsAlone', 'oncelyDialect', 'pipelining'] as const
 
 export type HostName = (typeof hostNames)[number]
 
@@ -52,7 +53,9 @@ export function connect(
 /** The same, and a way to wait for what is not waited for behind an answer, such as a rollback. */
 export function open(url: string, host: HostName, options: PoolConfig = { max: 4 }) {
   const pipeline = host === 'pipelining'
-  const pool = guardPool(new Pool({ connectionString: url, pipeline, ...options }))
+  // `oncelyDialect` then waits for each statement.
+  const alone = host === 'textsAlone' && { Client: TextsAlone }
+  const pool = guardPool(new Pool({ connectionString: url, pipeline, ...alone, ...options }))
   const dialect = new PostgresDialect({ pool })
   const db = new Kysely<NotesDatabase>({
     dialect: host === 'plain' ? dialect : oncelyDialect(dialect),

@@ -52,7 +52,7 @@ const writeBy = (
   )
 
 const first: Plan = {
-  hosts: ['oncelyDialect', 'pipelining'],
+  hosts: ['textsAlone', 'oncelyDialect', 'pipelining'],
   call: write,
   kinds: ['executed', 'replayed', 'unknown'],
   expected: 1,

@@ -7,7 +7,14 @@ import { migrateToLatest } from 'oncely/migrations'
 import { oncelyDialect, type OncelyDialectOptions } from 'oncely/pg'
 
 import { testDatabase } from '../support/database.ts'
-import { notesHost, one, scope, writeNote, written } from '../support/notes-host.ts'
+import {
+  type NotesDatabase,
+  notesHost,
+  one,
+  scope,
+  writeNote,
+  written,
+} from '../support/notes-host.ts'
 
 const database = testDatabase()
 const host = notesHost(database)
@@ -18,6 +25,10 @@ const connect = (options: OncelyDialectOptions = {}, pool: object = {}) =>
     ...pool,
   })
 
+interface Prepared {
+  readonly parsedStatements: object
+}
+
 /** What is prepared under a name on the one connection of a pool. */
 async function preparedOn(db: Kysely<never>): Promise<string[]> {
   const { rows } = await sql<{ name: string; text: string }>`
@@ -25,7 +36,14 @@ async function preparedOn(db: Kysely<never>): Promise<string[]> {
   return rows.map(({ name, text }) => `${name.slice(0, 7)} ${text.slice(0, 11)}`)
 }
 
-const all = ['oncely_ insert into', 'oncely_ select "res', 'oncely_ with "store']
+const all = [
+  'oncely_ commit',
+  'oncely_ insert into',
+  'oncely_ savepoint o',
+  'oncely_ select "res',
+  'oncely_ start trans',
+  'oncely_ with "store',
+]
 
 /** A first call, and its replay. */
 async function callTwice(db: ReturnType<typeof connect>, key: string): Promise<void> {
@@ -61,12 +79,37 @@ for (const pipeline of [false, true]) {
       const named = connect({}, { max: 1, pipeline })
       await callTwice(named, `named ${pipeline}`)
       const { rows } = await sql<{ name: string; statement: string }>`
-        select name, statement from pg_prepared_statements`.execute(named)
+        select name, statement from pg_prepared_statements where parameter_types <> '{}'`.execute(
+        named,
+      )
       const db = connect({}, { max: 1, pipeline })
       for (const { name, statement } of rows) {
         await sql.raw(`prepare ${name} as ${statement}`).execute(db)
       }
       await callTwice(db, `known elsewhere ${pipeline}`)
+    })
+
+    it('are given up where the session knows the name of BEGIN already', async () => {
+      const named = connect({}, { max: 1, pipeline })
+      await callTwice(named, `begun ${pipeline}`)
+      const { rows } = await sql<{ name: string; text: string }>`
+        select name, statement as text from pg_prepared_statements
+        where statement like 'start transaction%'`.execute(named)
+      const pool = database.pool({ max: 1, pipeline })
+      const client = await pool.connect()
+      for (const { name, text } of rows) {
+        await client.query({ name, text })
+        await client.query('rollback')
+        // As if another client had prepared it, behind a pooler.
+        const { parsedStatements } = (client as unknown as { connection: Prepared }).connection
+        Reflect.deleteProperty(parsedStatements, name)
+      }
+      client.release()
+      const db = new Kysely<NotesDatabase>({
+        dialect: oncelyDialect(new PostgresDialect({ pool })),
+      })
+      await callTwice(db, `begun elsewhere ${pipeline}`)
+      strictEqual(rows.length, 1)
     })
 
     it('that are lost while the function runs fail the call, and the next one goes on', async () => {

@@ -3,7 +3,13 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 
 import { budgetOf, extraOf } from '../../bench/turns/budget.ts'
-import { type Business, createBusiness, type TurnCase, turnCases } from '../../bench/turns/cases.ts'
+import {
+  type Business,
+  createBusiness,
+  type TurnCase,
+  type TurnHost,
+  turnCases,
+} from '../../bench/turns/cases.ts'
 import { type Connection, countCases, type Counted } from '../../bench/turns/count.ts'
 import { startTurnCounter, type TurnCounter } from '../../bench/turns/counter.ts'
 import { testDatabase } from '../support/database.ts'
@@ -20,7 +26,7 @@ after(() => counter?.close())
 const promised = turnCases.filter(({ of }) => of === 'first execution')
 
 async function count(
-  host: 'pipelining' | 'oncelyDialect',
+  host: TurnHost,
   connection: Connection,
   cases = turnCases,
 ): Promise<readonly Counted[]> {
@@ -39,11 +45,15 @@ function missed(counted: readonly Counted[]): string[] {
   })
 }
 
-for (const connection of ['fresh', 'warm'] as const) {
-  describe(`where statements share turns, on a ${connection} connection`, () => {
+const sharing = (['pipelining', 'oncelyDialect'] as const).flatMap((host) =>
+  (['fresh', 'warm'] as const).map((connection) => ({ host, connection })),
+)
+
+for (const { host, connection } of sharing) {
+  describe(`where statements share turns, ${host}, on a ${connection} connection`, () => {
     let counted: readonly Counted[] = []
     before(async () => {
-      counted = await count('pipelining', connection)
+      counted = await count(host, connection)
     })
     const named = (name: string) => {
       const found = counted.find((one) => one.case.name === name)
@@ -74,7 +84,7 @@ for (const connection of ['fresh', 'warm'] as const) {
 }
 
 it('where they do not, a first execution has at most three turns more', async () => {
-  deepStrictEqual(missed(await count('oncelyDialect', 'fresh', promised)), [])
+  deepStrictEqual(missed(await count('plain', 'fresh', promised)), [])
 })
 
 /** The function, the resolver, or `authorize`. */

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely'
 import { Client } from 'pg'
 
 import { type TestRun, templateOf, urlOf } from '../support/test-run.ts'
-import type { HostName } from './hosts.ts'
+import { type HostName, hosts } from './hosts.ts'
 import { hostOn, type RunsDatabase, type Seat, takeSeat } from './seat.ts'
 import { Moves } from './moves.ts'
 import { Watcher } from './watcher.ts'
@@ -38,7 +38,7 @@ export async function openFlow({ env }: TestRun, host: HostName): Promise<Flow> 
   const first = await takeSeat(url, 'A', moves, host)
   const second = await takeSeat(url, 'B', moves, host)
   const janitor = await takeSeat(url, 'janitor', moves, host)
-  const asker = hostOn(url, 'asker', host).db
+  const asker = hostOn(url, 'asker', hosts[host].sharesTurns).db
   return {
     moves,
     first,

@@ -1,8 +1,9 @@
-/** What the pools of a host are given beside the usual; each is under `oncelyDialect`. */
+/** The hosts, each under `oncelyDialect`. */
 export const hosts = {
-  oncelyDialect: {},
-  // Its clients send a statement before the one in front is answered.
-  pipelining: { pipeline: true },
+  /** Its clients take texts alone, so that it waits for each statement. */
+  textsAlone: { sharesTurns: false },
+  /** Statements of a call travel together, and its clients pipeline. */
+  pipelining: { sharesTurns: true },
 } as const
 
 export type HostName = keyof typeof hosts

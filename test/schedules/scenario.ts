@@ -124,13 +124,13 @@ const alike: readonly string[] = ['second is undone', 'second locks']
 /** By every statement too, where schedules are few enough: so the reduction is checked. */
 const bothWays = (host: HostName, pair: Pair, company: Company) =>
   pair === oneCaller
-    ? host === 'oncelyDialect' || company.janitor === 'sweeps'
+    ? host === 'textsAlone' || company.janitor === 'sweeps'
     : company === alone && !alike.includes(pair.name)
 
 /** Whoever joins a transaction waits for each statement, on whatever host. */
 const isWorthIt = (host: HostName, pair: Pair, company: Company) =>
   company.pairs.includes(pair.name) &&
-  (host === 'oncelyDialect' || company === alone || pair.second?.joins === undefined)
+  (host === 'textsAlone' || company === alone || pair.second?.joins === undefined)
 
 const scenariosOn = (host: HostName): readonly Scenario[] =>
   [oneCaller, ...pairs].flatMap((pair) =>

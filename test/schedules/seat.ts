@@ -33,7 +33,8 @@ export async function takeSeat(
   host: HostName,
 ): Promise<Seat> {
   const stepper = new Stepper(name, moves)
-  const made = hostOn(url, name, host, steppedClient(stepper))
+  const { sharesTurns } = hosts[host]
+  const made = hostOn(url, name, sharesTurns, steppedClient(stepper, sharesTurns))
   const { pool, db } = made
   const client = await pool.connect()
   let connections = 1
@@ -54,14 +55,14 @@ export async function takeSeat(
 }
 
 /** A host whose statements nobody holds, unless its client does. */
-export function hostOn(url: string, name: string, host: HostName, ClientOf = Client) {
+export function hostOn(url: string, name: string, pipeline: boolean, ClientOf = Client) {
   const pool = new Pool({
     connectionString: url,
     application_name: name,
     max: 1,
     idleTimeoutMillis: 0,
     Client: ClientOf,
-    ...hosts[host],
+    ...(pipeline && { pipeline }),
   })
   // When all is put away before its time, such as by Ctrl-C, connections are cut.
   pool.on('error', () => undefined)

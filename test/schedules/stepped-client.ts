@@ -1,26 +1,73 @@
 import { Client } from 'pg'
 
+import { Batch } from '../../src/postgres/batch.ts'
+import { sendsItself } from '../support/texts-alone.ts'
 import type { Stepper } from './stepper.ts'
 
-/** A client for a pool of pg's, each of whose statements goes by a stepper before it is sent. */
-export function steppedClient(stepper: Stepper): typeof Client {
+/**
+ * A client for a pool of pg's, each of whose statements goes by a stepper before it is sent.
+ *
+ * @param sharesTurns - whether it takes a batch of statements.
+ */
+export function steppedClient(stepper: Stepper, sharesTurns: boolean): typeof Client {
   return class SteppedClient extends Client {
     // Nothing but `never` is what all of pg's overloads may return.
     override query(...given: unknown[]): never {
-      const query = super.query.bind(this)
-      const send = (): unknown => Reflect.apply(query, this, given)
+      const send = (): unknown => this.#send(...given)
       const [statement] = given
-      // By which a client is asked whether it pipelines: it sends nothing.
-      if (sendsItself(statement)) return send() as never
+      if (statement instanceof Batch && sharesTurns) {
+        // By which a client is asked whether it takes one: it sends nothing.
+        if (statement.parts.length === 0) return send() as never
+        return this.#step(statement.parts) as never
+      }
+      if (sendsItself(statement)) throw new Error('a text, please')
       const text = typeof statement === 'string' ? statement : textOf(statement)
-      return stepper.pass(text, send, () => this.getTransactionStatus() !== 'I') as never
+      return stepper.pass(text, send, this.#inTransaction) as never
+    }
+
+    readonly #inTransaction = () => this.getTransactionStatus() !== 'I'
+
+    #send(...given: unknown[]): unknown {
+      return Reflect.apply(super.query.bind(this), this, given)
+    }
+
+    /** Sends one after the other, skips what is behind one that fails, and answers for all at once. */
+    async #step(parts: Batch['parts']): Promise<void> {
+      const answers: (() => void)[] = []
+      let failure: { readonly error: unknown } | undefined
+      for (const part of parts) {
+        const { resolve, reject } = part
+        try {
+          if (!failure) {
+            const send = () => this.#alone(part)
+            await stepper.pass(part.text, send, this.#inTransaction)
+            answers.push(() => {
+              resolve(part.result)
+            })
+            continue
+          }
+        } catch (error) {
+          failure = { error }
+        }
+        const { error } = failure
+        answers.push(() => {
+          reject(error)
+        })
+      }
+      for (const answer of answers) answer()
+    }
+
+    /** Sends a part as a batch of its own. */
+    async #alone(part: Batch['parts'][number]): Promise<unknown> {
+      const batch = new Batch()
+      batch.parts.push(part)
+      await new Promise((resolve, reject) => {
+        Object.assign(part, { resolve, reject })
+        this.#send(batch)
+      })
+      return part.answer
     }
   }
-}
-
-function sendsItself(query: unknown): boolean {
-  const { submit } = Object(query) as { readonly submit?: unknown }
-  return typeof submit === 'function'
 }
 
 function textOf(query: unknown): string {

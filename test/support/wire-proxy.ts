@@ -12,8 +12,8 @@ import { type Relay, startRelay } from '../../src/testing/relay.ts'
  * - `lost behind`: the server commits, and its answer never reaches the client.
  * - `stalled before`, `stalled behind`: likewise, but nobody notices: from then on nothing passes on
  *   that connection, in no direction.
- * - `fails`: the server is sent a statement that fails in its place, and what travels behind it is not
- *   held up. Of statements without parameters.
+ * - `fails`: the server is sent a statement that fails in its place, and what travels behind it as well.
+ *   Of statements without parameters.
  * - a refusal: the server commits, and a pooler between them says something else.
  */
 export type CommitFate =
@@ -72,6 +72,7 @@ function isAnswerTo(statement: string, { type, bytes }: WireMessage): boolean {
 export function wireProxy(url: string): WireProxy {
   const plans: Plan[] = []
   const answering = new WeakMap<Link, Plan>()
+  const executions = new WeakMap<Link, Executions>()
   const events = new EventEmitter()
   let relay: Relay | undefined
 
@@ -83,7 +84,10 @@ export function wireProxy(url: string): WireProxy {
       events.emit('meddled')
       return
     }
-    const planned = plans.findIndex((plan) => statementOf(message)?.startsWith(plan.statement))
+    let executed = executions.get(link)
+    if (!executed) executions.set(link, (executed = new Executions()))
+    const statement = executed.of(message)
+    const planned = plans.findIndex((plan) => statement?.startsWith(plan.statement))
     const [plan] = planned < 0 ? [] : plans.splice(planned, 1)
     if (plan?.fate === 'fails') {
       link.pass(message, failing(message))
@@ -138,10 +142,29 @@ function meddleWithAnswer(message: WireMessage, link: Link, fate: CommitFate): v
   }
 }
 
-/** A simple query that is refused while it runs, as a statement is that is cancelled late. */
+/** What is refused in the place of a statement, as one is that is cancelled late. */
 function failing({ type }: WireMessage): Buffer {
-  if (type !== 'Query') throw new Error('a statement with parameters is several messages')
-  return framed('Q', 'select 1 / 0\0')
+  const fails = 'select 1 / 0\0'
+  if (type === 'Query') return framed('Q', fails)
+  const unnamed = '\0'
+  const none = '\0\0'
+  const parse = framed('P', `${unnamed}${fails}${none}`)
+  return Buffer.concat([parse, framed('B', `${unnamed}${unnamed}${none}${none}${none}`)])
+}
+
+/** Knows by their names the statements that were prepared on a connection. */
+class Executions {
+  readonly #prepared = new Map<string, string | undefined>()
+
+  /** What the server is to execute by a message. */
+  of(message: WireMessage): string | undefined {
+    const { type, bytes } = message
+    if (type === 'Query') return statementOf(message)
+    const texts = bytes.toString('utf8', 5).split('\0', 2)
+    if (type === 'Parse') this.#prepared.set(texts[0] ?? '', statementOf(message))
+    // A portal has the name of the statement behind its own.
+    return type === 'Bind' ? this.#prepared.get(texts[1] ?? '') : undefined
+  }
 }
 
 function errorResponse({ severity, code }: Refusal): Buffer {

@@ -1,0 +1,119 @@
+import type { CompiledQuery, QueryResult } from 'kysely'
+import pg from 'pg'
+
+import { NamedQuery, nameOf } from './statement.ts'
+
+/** What node-postgres has for the result of a statement, and makes it of. */
+interface Answer {
+  readonly command: string | null
+  readonly rowCount: number | null
+  readonly rows: unknown[]
+  addFields(fields: unknown): void
+  addRow(row: unknown): void
+  parseRow(fields: unknown): unknown
+  addCommandComplete(message: unknown): void
+}
+
+/** What node-postgres writes messages with: a connection, or what stands for one. */
+export interface Writer {
+  parse(statement: { readonly text: string; readonly name: string | undefined }): void
+  bind(portal: {
+    readonly statement: string | undefined
+    readonly values: readonly unknown[]
+    readonly valueMapper: (value: unknown) => unknown
+  }): void
+  describe(portal: { readonly type: 'P' }): void
+  execute(portal: { readonly portal: '' }): void
+}
+
+// These have no types.
+const {
+  Result,
+  utils: { prepareValue },
+} = pg as unknown as {
+  readonly Result: new () => Answer
+  readonly utils: { readonly prepareValue: (value: unknown) => unknown }
+}
+
+/** As PostgreSQL takes a value: most of ours are that already. */
+function valueMapper(value: unknown): unknown {
+  return typeof value === 'string' || value === null ? value : prepareValue(value)
+}
+
+/** What begins, ends or divides a transaction. */
+const command = /^(?:start transaction|begin|savepoint|rollback|release|commit)\b/
+
+const commandNames = new Map<string, string>()
+
+/** There are a few of them, always the same. */
+function commandName(text: string): string {
+  const known = commandNames.get(text)
+  if (known !== undefined) return known
+  const name = nameOf(text)
+  commandNames.set(text, name)
+  return name
+}
+
+/** One of the statements that travel together. */
+export class Part {
+  readonly text: string
+  /** None where it is not prepared. */
+  readonly name: string | undefined
+  readonly resolve: (result: QueryResult<never>) => void
+  readonly reject: (error: unknown) => void
+  /** Of a command there is nothing to be told. */
+  readonly #isCommand: boolean
+  readonly #values: readonly unknown[]
+  #answer: Answer | undefined
+
+  constructor(
+    statement: CompiledQuery,
+    prepares: boolean,
+    resolve: Part['resolve'],
+    reject: Part['reject'],
+  ) {
+    this.text = statement.sql
+    this.#isCommand = command.test(statement.sql)
+    if (!prepares) this.name = undefined
+    else if (this.#isCommand) this.name = commandName(statement.sql)
+    else if (statement instanceof NamedQuery) this.name = statement.prepared
+    this.#values = statement.parameters
+    this.resolve = resolve
+    this.reject = reject
+  }
+
+  /** @param known - the columns of its rows, where they need not be asked for. */
+  write(writer: Writer, isParsed: boolean, known: unknown): void {
+    const { text, name } = this
+    if (!isParsed) writer.parse({ text, name })
+    writer.bind({ statement: name, values: this.#values, valueMapper })
+    if (known) this.answer.addFields(known)
+    else if (!this.#isCommand) writer.describe({ type: 'P' })
+    writer.execute({ portal: '' })
+  }
+
+  get answer(): Answer {
+    return (this.#answer ??= new Result())
+  }
+
+  /** Of what has been executed. */
+  get result(): QueryResult<never> {
+    return resultOf(this.answer)
+  }
+}
+
+/** As Kysely has it. */
+function resultOf({ command, rowCount, rows }: Answer): QueryResult<never> {
+  switch (command) {
+    case 'COMMIT':
+    case 'ROLLBACK':
+      return { rows: [{ command } as never] }
+    case 'INSERT':
+    case 'UPDATE':
+    case 'DELETE':
+    case 'MERGE':
+      return { numAffectedRows: BigInt(rowCount ?? 0), rows: rows as never[] }
+    default:
+      return { rows: rows as never[] }
+  }
+}
