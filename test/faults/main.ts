@@ -64,7 +64,7 @@ async function main(given: Arguments): Promise<boolean> {
 
 /** A proof that has shrunk proves less than it says: on each of these hosts. */
 const AT_LEAST = 2_000
-const dialectHosts = ['textsAlone', 'oncelyDialect', 'pipelining'] as const
+const dialectHosts = ['textsAlone', 'pipelining'] as const
 
 try {
   // Interrupted, what is still under way has lost its server, and nobody waits for it.

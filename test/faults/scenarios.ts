@@ -29,7 +29,7 @@ export function scenariosOn(ground: Ground): Scenario[] {
     })),
   )
   const first = plans['first execution']
-  const more = first.hosts.flatMap((host): Scenario[] => {
+  const more = plans.rejection.hosts.flatMap((host): Scenario[] => {
     const unanswered = { ...subjectOf(ground, first, host), url: ground.withoutAnswers }
     return [
       { name: UNANSWERED, host, subject: unanswered, expected: 1 },
