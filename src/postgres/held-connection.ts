@@ -23,6 +23,7 @@ export class Unprepared extends Error {
 export class HeldConnection implements ConnectionProvider {
   readonly control: ConnectionControl | undefined
   #hostHasRun = false
+  #hasPrepared = false
   #isUnprepared = false
   readonly #connection: DatabaseConnection
 
@@ -60,14 +61,17 @@ export class HeldConnection implements ConnectionProvider {
    * fails is what it fails with.
    */
   execute<Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
-    this.control?.gather()
+    const { control } = this
+    // Whatever becomes of names meanwhile, by the failure of another call.
+    this.#hasPrepared ||= control?.prepares === true
+    control?.gather()
     return this.#connection.executeQuery<Row>(query)
   }
 
   failure(error: unknown): unknown {
     const { control } = this
     // What is sent together fails together.
-    this.#isUnprepared ||= control?.prepares === true && control.isUnprepared(error)
+    this.#isUnprepared ||= this.#hasPrepared && control?.isUnprepared(error) === true
     if (!this.#isUnprepared || this.#hostHasRun) return error
     return new Unprepared('prepared elsewhere', { cause: error })
   }
