@@ -40,7 +40,8 @@
  *
  * The database is not as it should be; nothing is left of the call:
  * - `commit_unanswered`: COMMIT was not answered, and it was looked up that it had no effect.
- * - `transaction_not_started`: no connection, or no transaction on it; `cause` has the driver's error.
+ * - `transaction_not_started`: no connection, or no transaction on it, also where a
+ *   `query_timeout` ended BEGIN and claim; `cause` has the driver's error.
  * - `schema_missing`, `schema_outdated`: run `oncely migrate`.
  * - `schema_newer`: a newer version of oncely has migrated the schema; upgrade the package.
  * - `access_denied`: the role lacks a right; `oncely migrate grants` prints what it needs.

@@ -124,9 +124,9 @@ export function serverNotes(server: Server, pipeline: boolean | undefined): read
   const { server_version, role, database, synchronous_commit, fsync } = server
   return [
     `PostgreSQL ${server_version}, database ${database}, role ${role}`,
-    pipeline === undefined
-      ? "pipelining: not known; it is on where the application's Pool has `pipeline: true`"
-      : `pipelining: ${pipeline ? 'on' : 'off; with oncelyDialect a call does not need it'}`,
+    ...(pipeline === undefined
+      ? []
+      : [`pipelining: ${pipeline ? 'on' : 'off; with oncelyDialect a call does not need it'}`]),
     ...(synchronous_commit === 'off' || fsync === 'off'
       ? [
           `synchronous_commit is ${synchronous_commit} and fsync is ${fsync}: a crash of the server can undo what was committed, record and business write together`,

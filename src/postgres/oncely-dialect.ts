@@ -12,7 +12,7 @@ export interface OncelyDialectOptions {
    *
    * Behind a pooler that gives each transaction another server process (PgBouncer's transaction mode)
    * that cannot work. It is found out by the first call that meets another process, which is made
-   * again without names before its function has run; from then on nothing is prepared. `false`
+   * again without names before its function has run; from then on this dialect prepares nothing. `false`
    * spares the finding out. A call that has joined a transaction prepares nothing.
    *
    * @defaultValue `true`
