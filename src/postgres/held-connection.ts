@@ -23,13 +23,15 @@ export class Unprepared extends Error {
 export class HeldConnection implements ConnectionProvider {
   readonly control: ConnectionControl | undefined
   #hostHasRun = false
-  #hasPrepared = false
   #isUnprepared = false
+  /** Asked before anything is sent: another call may find out meanwhile that nothing is to be prepared. */
+  readonly #mayPrepare: boolean
   readonly #connection: DatabaseConnection
 
   private constructor(connection: DatabaseConnection) {
     this.#connection = connection
     this.control = controlOf(connection)
+    this.#mayPrepare = this.control?.prepares ?? false
   }
 
   /** @param transaction - or one connection of a Kysely's. */
@@ -61,17 +63,13 @@ export class HeldConnection implements ConnectionProvider {
    * fails is what it fails with.
    */
   execute<Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
-    const { control } = this
-    // Whatever becomes of names meanwhile, by the failure of another call.
-    this.#hasPrepared ||= control?.prepares === true
-    control?.gather()
+    this.control?.gather()
     return this.#connection.executeQuery<Row>(query)
   }
 
   failure(error: unknown): unknown {
-    const { control } = this
     // What is sent together fails together.
-    this.#isUnprepared ||= this.#hasPrepared && control?.isUnprepared(error) === true
+    this.#isUnprepared ||= this.#mayPrepare && this.control?.isUnprepared(error) === true
     if (!this.#isUnprepared || this.#hostHasRun) return error
     return new Unprepared('prepared elsewhere', { cause: error })
   }

@@ -112,6 +112,19 @@ for (const pipeline of [false, true]) {
       strictEqual(rows.length, 1)
     })
 
+    it('are given up by all the calls that find them gone at once', async () => {
+      const keys = [1, 2, 3, 4].map((number) => `at once ${number} ${pipeline}`)
+      const db = connect({}, { max: keys.length, pipeline })
+      const onEach = (run: (key: string) => Promise<unknown>) => Promise.all(keys.map(run))
+      const call = (key: string) =>
+        createIdempotency(db).withIdempotency(scope, key, one, writeNote)
+      await onEach(call)
+      await onEach(() => sql`discard all`.execute(db))
+      await onEach(async (key) => {
+        strictEqual((await call(`${key}, gone`)).kind, 'executed')
+      })
+    })
+
     it('that are lost while the function runs fail the call, and the next one goes on', async () => {
       const db = connect({}, { max: 1, pipeline })
       await callTwice(db, `warm ${pipeline}`)
