@@ -82,8 +82,8 @@ export class Hold implements ConnectionControl {
     const place = answers.findIndex((answer) => answer.status === 'rejected')
     const first = answers[place]
     if (first?.status !== 'rejected') return
+    if (prepares) this.#names.isUnprepared(first.reason)
     const isOfCommit = place === queries.length
-    if (!isOfCommit && prepares) this.#names.isUnprepared(first.reason)
     const error: unknown = isOfCommit ? first.reason : failed(first.reason)
     const last = answers.at(-1)
     this.#refusal = { error, answer: last?.status === 'rejected' ? last.reason : undefined }

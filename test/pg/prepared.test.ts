@@ -125,6 +125,20 @@ for (const pipeline of [false, true]) {
       })
     })
 
+    it('that lack COMMIT alone are given up by the call that finds it out', async () => {
+      const db = connect({}, { max: 1, pipeline })
+      await callTwice(db, `committed ${pipeline}`)
+      const { rows } = await sql<{ name: string }>`
+        select name from pg_prepared_statements where statement = 'commit'`.execute(db)
+      for (const { name } of rows) await sql`deallocate ${sql.id(name)}`.execute(db)
+      const key = `uncommitted ${pipeline}`
+      await rejects(createIdempotency(db).withIdempotency(scope, key, one, writeNote), {
+        code: '26000',
+      })
+      await callTwice(db, key)
+      strictEqual(rows.length, 1)
+    })
+
     it('that are lost while the function runs fail the call, and the next one goes on', async () => {
       const db = connect({}, { max: 1, pipeline })
       await callTwice(db, `warm ${pipeline}`)
