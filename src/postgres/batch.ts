@@ -89,8 +89,7 @@ export class Batch extends Base {
   }
 
   override handleDataRow({ fields }: { readonly fields: unknown }): void {
-    const answer = this.parts[this.#at]?.answer
-    answer?.addRow(answer.parseRow(fields))
+    this.parts[this.#at]?.addRow(fields)
   }
 
   override handleCommandComplete(message: unknown): void {
@@ -99,7 +98,7 @@ export class Batch extends Base {
   }
 
   override handleReadyForQuery(): void {
-    for (const part of this.parts) part.resolve(part.result)
+    for (const part of this.parts) part.end()
     this.callback?.(null)
   }
 
@@ -107,7 +106,7 @@ export class Batch extends Base {
     // Outside of a transaction the last one can fail behind its own end.
     const failed = Math.min(this.#at, this.parts.length - 1)
     for (const [place, part] of this.parts.entries()) {
-      if (place < failed) part.resolve(part.result)
+      if (place < failed) part.end()
       else part.reject(error)
       // What was skipped has been parsed under no name.
       if (place > failed && part.name) Reflect.deleteProperty(submittedNamedStatements, part.name)

@@ -65,6 +65,7 @@ export class Part {
   readonly #isCommand: boolean
   readonly #values: readonly unknown[]
   #answer: Answer | undefined
+  #unreadable: { readonly error: unknown } | undefined
 
   constructor(
     statement: CompiledQuery,
@@ -96,9 +97,20 @@ export class Part {
     return (this.#answer ??= new Result())
   }
 
-  /** Of what has been executed. */
-  get result(): QueryResult<never> {
-    return resultOf(this.answer)
+  /** What reads a type is the host's. Where it throws, the client could not go on to the next message. */
+  addRow(fields: unknown): void {
+    try {
+      this.answer.addRow(this.answer.parseRow(fields))
+    } catch (error) {
+      this.#unreadable ??= { error }
+    }
+  }
+
+  /** The client is at the end of it. Where nothing says that it has been executed, it may not have been. */
+  end(): void {
+    if (this.#unreadable) this.reject(this.#unreadable.error)
+    else if (this.answer.command === null) this.reject(new Error('a statement was not answered'))
+    else this.resolve(resultOf(this.answer))
   }
 }
 

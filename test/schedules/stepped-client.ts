@@ -1,3 +1,4 @@
+import type { QueryResult } from 'kysely'
 import { Client } from 'pg'
 
 import { Batch } from '../../src/postgres/batch.ts'
@@ -39,11 +40,14 @@ export function steppedClient(stepper: Stepper, sharesTurns: boolean): typeof Cl
         const { resolve, reject } = part
         try {
           if (!failure) {
-            const send = () => this.#alone(part)
+            const send = async () => {
+              const result = await this.#alone(part)
+              answers.push(() => {
+                resolve(result)
+              })
+              return part.answer
+            }
             await stepper.pass(part.text, send, this.#inTransaction)
-            answers.push(() => {
-              resolve(part.result)
-            })
             continue
           }
         } catch (error) {
@@ -58,14 +62,13 @@ export function steppedClient(stepper: Stepper, sharesTurns: boolean): typeof Cl
     }
 
     /** Sends a part as a batch of its own. */
-    async #alone(part: Batch['parts'][number]): Promise<unknown> {
+    #alone(part: Batch['parts'][number]): Promise<QueryResult<never>> {
       const batch = new Batch()
       batch.parts.push(part)
-      await new Promise((resolve, reject) => {
+      return new Promise((resolve, reject) => {
         Object.assign(part, { resolve, reject })
         this.#send(batch)
       })
-      return part.answer
     }
   }
 }
