@@ -12,7 +12,7 @@ export interface ClientOf {
 }
 
 /** What is used of a stream of Node's. */
-interface Stream {
+export interface Stream {
   destroy(): void
 }
 

@@ -20,7 +20,7 @@ export interface ConnectionControl {
   /** The next BEGIN is not waited for, where statements share turns. What is behind it fails with it. */
   beginAhead(): void
   /**
-   * The next COMMIT is sent behind these without waiting for them, if the connection sharesTurns.
+   * The next COMMIT is sent behind these without waiting for them, where statements share turns.
    *
    * @param failed - what a failure of one of them is told as.
    */

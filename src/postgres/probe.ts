@@ -1,13 +1,10 @@
 import { CompiledQuery, type DatabaseConnection } from 'kysely'
 
 import { Batch } from './batch.ts'
+import type { Stream } from './client.ts'
 
+/** Imported together: both are there only where pg is. */
 export { Turns } from './turns.ts'
-
-/** What is used of a stream of Node's. */
-interface Stream {
-  destroy(): void
-}
 
 /**
  * Finds out whether the client behind a connection lets a query send itself, as node-postgres in
@@ -31,8 +28,8 @@ export async function streamOf(connection: DatabaseConnection): Promise<Stream |
 }
 
 function isStream(stream: unknown): stream is Stream {
-  const { cork, uncork, destroy } = Object(stream) as Partial<Record<string, unknown>>
-  return [cork, uncork, destroy].every((method) => typeof method === 'function')
+  const { write, destroy } = Object(stream) as Partial<Record<string, unknown>>
+  return typeof write === 'function' && typeof destroy === 'function'
 }
 
 /**

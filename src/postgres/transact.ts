@@ -19,9 +19,9 @@ interface Limits {
   /** How long COMMIT or ROLLBACK may go unanswered, which a link that is half open does for ever. */
   readonly endTimeoutMs?: number | undefined
   /**
-   * Where the connection sharesTurns, BEGIN is sent and not waited for. A BEGIN that fails then lets what
-   * is behind it commit by itself, so only for work that begins by a claim, which the database refuses
-   * to commit without an outcome, and runs nothing of the host's before that is answered.
+   * Where statements share turns, BEGIN is sent and not waited for. What does not travel with a BEGIN that
+   * fails would commit by itself, so only for work that begins by a claim, which the database refuses to
+   * commit without an outcome, and runs nothing of the host's before that is answered.
    */
   readonly beginsByClaim?: boolean
   /** Told when the connection was lost before COMMIT was sent, so that nothing took effect. */
