@@ -5,7 +5,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { attempt, lockFor } from './call/attempt.ts'
 import { type CallOptions, deadlineOf } from './call/deadline.ts'
 import { duplicateBehind } from './call/duplicate.ts'
-import type { BusinessFunction } from './call/execute.ts'
+import type { BusinessFunction, Run } from './call/execute.ts'
 import { join } from './call/join.ts'
 import { type Observed, observed } from './call/observe.ts'
 import { readFirst } from './call/read-first.ts'
@@ -15,7 +15,6 @@ import { retried } from './call/retry.ts'
 import { OncelyError } from './errors.ts'
 import { checkFingerprints, type Fingerprints } from './fingerprint/fingerprint.ts'
 import type { Operation } from './operation.ts'
-import type { Bound } from './postgres/bound.ts'
 import type { OwnTables } from './postgres/enter.ts'
 import { boundWaits } from './postgres/settings.ts'
 import { transact } from './postgres/transact.ts'
@@ -52,7 +51,7 @@ export async function withIdempotency<DB>(
       noted.attempts += 1
       const claim = { ...wanted, attempt: randomUUID() }
       try {
-        return await run(db, operation, claim, intent.fn, { bound, onLost }, noted)
+        return await run(db, { claim, operation, fn: intent.fn, bound }, noted, onLost)
       } catch (error) {
         // Only what a claim has written can be a duplicate, and not a statement of `authorize`.
         if (!noted.transaction) throw error
@@ -65,12 +64,11 @@ export async function withIdempotency<DB>(
 /** One run, in a transaction of its own. */
 async function run<DB>(
   db: Kysely<DB>,
-  operation: Operation<DB>,
-  claim: Claim,
-  fn: BusinessFunction<DB, unknown>,
-  { bound, onLost }: { readonly bound: Bound; readonly onLost: (() => void) | undefined },
+  wanted: Run<DB>,
   noted: Observed,
+  onLost: (() => void) | undefined,
 ): Promise<AnyResult> {
+  const { claim, operation, bound } = wanted
   const { schema, resolveTimeoutMs: endTimeoutMs } = operation
   noted.transaction = undefined
   const seen = operation.readFirst && (await readFirst(db, operation, claim, bound))
@@ -78,12 +76,12 @@ async function run<DB>(
     noted.obtainedAt = performance.now()
     return seen
   }
-  const fate = await transact(
-    db,
-    schema,
-    (trx, own) => attempt(trx, own, claim, operation, fn, bound, noted),
-    { bound, endTimeoutMs, beginsByClaim: true, onLost },
-  )
+  const fate = await transact(db, schema, (trx, own) => attempt(trx, own, wanted, noted), {
+    bound,
+    endTimeoutMs,
+    beginsByClaim: true,
+    onLost,
+  })
   if (fate.known) return fate.outcome
   // Somebody else may have the key by the time a lost commit is looked up. Nothing is claimed again.
   const replayOther = async () => {
@@ -115,7 +113,7 @@ export async function withTransaction<DB>(
   return await observed<AnyJoinedResult>(operation.onOutcome, wanted, async (noted) => {
     noted.attempts = 1
     const claim = { ...wanted, attempt: randomUUID() }
-    const outcome = await join(tx, claim, operation, intent.fn, bound, noted)
+    const outcome = await join(tx, { claim, operation, fn: intent.fn, bound }, noted)
     // Whether it is committed is for the caller to say.
     return outcome.kind === 'executed' ? { ...outcome, kind: 'applied' } : outcome
   })

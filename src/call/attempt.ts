@@ -1,15 +1,13 @@
 import type { Transaction } from 'kysely'
 
 import type { Operation } from '../operation.ts'
-import type { Bound } from '../postgres/bound.ts'
 import type { OwnTables } from '../postgres/enter.ts'
 import { boundsOf, type Waits } from '../postgres/settings.ts'
 import type { Ending } from '../postgres/ending.ts'
-import type { Claim } from '../records/claim.ts'
 import { obtain } from '../records/obtain.ts'
 import { takeQuota } from '../records/quota.ts'
 import type { Denied, QuotaExceeded, Result } from '../result.ts'
-import { type BusinessFunction, execute, failureOfStore } from './execute.ts'
+import { execute, failureOfStore, type Run } from './execute.ts'
 import type { Observed } from './observe.ts'
 import { replayIn } from './replay.ts'
 import { Savepoint } from './savepoint.ts'
@@ -24,13 +22,11 @@ export type Outcome = Exclude<Result<unknown>, { kind: 'unknown' }> | Denied | Q
 export async function attempt<DB>(
   trx: Transaction<DB>,
   own: OwnTables,
-  claim: Claim,
-  operation: Operation<DB>,
-  fn: BusinessFunction<DB, unknown>,
-  bound: Bound,
+  run: Run<DB>,
   observed: Observed,
   waits: Waits = 'lock and silence',
 ): Promise<Ending<Outcome>> {
+  const { claim, operation, bound } = run
   const { retryAfterMs, quota } = operation
   const savepoint = new Savepoint(own)
   const set = () => savepoint.set()
@@ -53,7 +49,7 @@ export async function attempt<DB>(
         }
       }
       own.hostRuns()
-      const { outcome, queries } = await execute(trx, savepoint, claim, operation, fn, bound)
+      const { outcome, queries } = await execute(trx, savepoint, run)
       const failed = (error: unknown) => own.explained(failureOfStore(error))
       return { end: 'commit', outcome, last: { queries, failed } }
     }

@@ -23,6 +23,14 @@ export type BusinessFunction<DB, Returned> = (
   context: CallContext,
 ) => Promise<Returned> | Returned
 
+/** What one run of the protocol is about. */
+export interface Run<DB> {
+  readonly claim: Claim
+  readonly operation: Operation<DB>
+  readonly fn: BusinessFunction<DB, unknown>
+  readonly bound: Bound
+}
+
 /** What a business function came to, and the statements that are left to be executed. */
 interface Execution {
   readonly outcome: Executed<unknown> | Rejected<unknown>
@@ -41,10 +49,7 @@ interface Execution {
 export async function execute<DB>(
   trx: Transaction<DB>,
   savepoint: Savepoint,
-  claim: Claim,
-  operation: Operation<DB>,
-  fn: BusinessFunction<DB, unknown>,
-  bound: Bound,
+  { claim, operation, fn, bound }: Run<DB>,
 ): Promise<Execution> {
   const lent = new LentTransaction(trx)
   const call = new Call(scopeOf(claim), claim.key)

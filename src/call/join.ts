@@ -1,17 +1,14 @@
 import type { Transaction } from 'kysely'
 
 import { OncelyError } from '../errors.ts'
-import type { Operation } from '../operation.ts'
-import type { Bound } from '../postgres/bound.ts'
 import { enter, type OwnTables } from '../postgres/enter.ts'
 import { levelOf } from '../postgres/level.ts'
 import { SQLSTATE, sqlState, violates } from '../postgres/sqlstate.ts'
 import { type Ending, runLast } from '../postgres/ending.ts'
-import type { Claim } from '../records/claim.ts'
 import { isOwnUncommitted } from '../records/own-uncommitted.ts'
 import { attempt, type Outcome } from './attempt.ts'
 import { resolveDuplicate } from './duplicate.ts'
-import type { BusinessFunction } from './execute.ts'
+import type { Run } from './execute.ts'
 import type { Observed } from './observe.ts'
 import { Savepoint } from './savepoint.ts'
 import type { Duplicate } from '../result.ts'
@@ -25,18 +22,15 @@ import type { Duplicate } from '../result.ts'
  */
 export async function join<DB>(
   tx: Transaction<DB>,
-  claim: Claim,
-  operation: Operation<DB>,
-  fn: BusinessFunction<DB, unknown>,
-  bound: Bound,
+  run: Run<DB>,
   observed: Observed,
 ): Promise<Outcome | Duplicate<unknown>> {
-  bound.check()
+  run.bound.check()
   const level = await levelOf(tx)
   if (joining.has(level)) throw busy()
   joining.add(level)
   try {
-    return await underSavepoint(tx, claim, operation, fn, bound, observed)
+    return await underSavepoint(tx, run, observed)
   } finally {
     joining.delete(level)
   }
@@ -47,17 +41,15 @@ const joining = new WeakSet()
 
 async function underSavepoint<DB>(
   tx: Transaction<DB>,
-  claim: Claim,
-  operation: Operation<DB>,
-  fn: BusinessFunction<DB, unknown>,
-  bound: Bound,
+  run: Run<DB>,
   observed: Observed,
 ): Promise<Outcome | Duplicate<unknown>> {
+  const { claim, operation, bound } = run
   const own = enter(tx, operation.schema)
   const savepoint = await setSavepoint(own)
   let ending: Ending<Outcome>
   try {
-    ending = await attempt(tx, own, claim, operation, fn, bound, observed, 'lock')
+    ending = await attempt(tx, own, run, observed, 'lock')
     if (isOfRecord(ending) && (await isOwnUncommitted(own, claim))) throw keyReused()
     bound.check()
     await runLast(own, ending)
