@@ -19,7 +19,8 @@ export class Hold implements ConnectionControl {
   #last: LastStatements = NONE
   #refusal: { readonly error: unknown; readonly answer: unknown } | undefined
   #abandoned: Error | undefined
-  readonly #ends: ((reason: Error) => void)[] = []
+  /** Of what is under way. */
+  readonly #ends = new Set<(reason: Error) => void>()
   readonly #names: PreparedNames
   readonly #connection: object
 
@@ -122,9 +123,9 @@ export class Hold implements ConnectionControl {
 
   unlessAbandoned<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      promise.then(resolve, reject)
       if (this.#abandoned) reject(this.#abandoned)
-      else this.#ends.push(reject)
+      else this.#ends.add(reject)
+      promise.then(resolve, reject).finally(() => this.#ends.delete(reject))
     })
   }
 }
