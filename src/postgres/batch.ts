@@ -1,23 +1,7 @@
 import type { CompiledQuery, QueryResult } from 'kysely'
-import pg from 'pg'
 
-import { Part, type Writer } from './part.ts'
-
-/** What node-postgres asks of whatever takes the place of a query. */
-interface Query {
-  /** Under this name, where it has one, the client notes this text as parsed. */
-  name: string | undefined
-  text: string
-  /** Set by a client that has a `query_timeout`. */
-  callback: ((error: Error | null) => void) | undefined
-  emit(event: string): boolean
-  submit(connection: Connection): Error | null
-  handleRowDescription(message: { readonly fields: unknown }): void
-  handleDataRow(message: { readonly fields: unknown }): void
-  handleCommandComplete(message: unknown): void
-  handleReadyForQuery(): void
-  handleError(error: Error, connection: Connection): void
-}
+import type { NodePostgres } from './node-postgres.ts'
+import { Part } from './part.ts'
 
 /** What is used of its connection. */
 interface Connection {
@@ -26,83 +10,76 @@ interface Connection {
   readonly submittedNamedStatements: Record<string, string>
 }
 
-const chunks: Buffer[] = []
-
-/** Keeps what it is to write, so that it is written at once. */
-const writer = new pg.Connection({
-  stream: { writable: true, write: (bytes: Buffer) => chunks.push(bytes) } as never,
-}) as unknown as Writer & { sync(): void }
-
-/**
- * A query of node-postgres, which takes no others where it pipelines. It is not made as one: that costs
- * more than all the rest of a batch.
- */
-const Base = function () {
-  // Nothing is needed of what its constructor sets.
-} as unknown as new () => Query
-Base.prototype = pg.Query.prototype
-
 /**
  * Statements that node-postgres sends and has answered as one: with a single Sync behind them, so that
  * PostgreSQL executes them in their order, skips what is behind one that fails, and answers once.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
  */
-export class Batch extends Base {
+export class Batch {
   readonly parts: Part[] = []
+  /** Under this name, where it has one, the client notes this text as parsed. */
+  name: string | undefined
+  text = ''
+  /** Set by a client that has a `query_timeout`. */
+  callback: ((error: Error | null) => void) | undefined
+  readonly #driver: NodePostgres
   #at = 0
   #columns: Columns | undefined
+
+  /** Where it pipelines, a client takes nothing but queries of its own class. */
+  constructor(driver: NodePostgres) {
+    this.#driver = driver
+    inherit(driver)
+  }
 
   /** @returns what it is answered with; where it was skipped, it fails with what made it so. */
   add<Row>(statement: CompiledQuery, prepares: boolean): Promise<QueryResult<Row>> {
     return new Promise((resolve, reject) => {
-      this.parts.push(new Part(statement, prepares, resolve, reject))
+      this.parts.push(new Part(statement, prepares, this.#driver, resolve, reject))
     })
   }
 
-  override submit(connection: Connection): Error | null {
+  submit(connection: Connection): Error | null {
     const { parts } = this
     const columns = columnsOn(connection)
     this.#columns = columns
-    for (const [place, part] of parts.entries()) {
-      const { length } = chunks
-      const parsed = isParsed(part, connection)
-      try {
+    const bytes = this.#driver.messages(
+      parts,
+      (part, writer) => {
+        const parsed = isParsed(part, connection)
         part.write(writer, parsed, parsed && columns.get(part.name))
-      } catch (error) {
+        if (part.name && !parsed) connection.submittedNamedStatements[part.name] = part.text
+      },
+      (place, error) => {
         // Such as a value that has no text. What is behind it must not be executed without it.
-        chunks.length = length
         for (const unsent of parts.splice(place)) unsent.reject(error)
-        break
-      }
-      if (part.name && !parsed) connection.submittedNamedStatements[part.name] = part.text
-    }
-    writer.sync()
-    const bytes = Buffer.concat(chunks.splice(0))
+      },
+    )
     if (connection.stream.writable) connection.stream.write(bytes)
     this.#next(0)
     return null
   }
 
-  override handleRowDescription({ fields }: { readonly fields: unknown }): void {
+  handleRowDescription({ fields }: { readonly fields: unknown }): void {
     this.parts[this.#at]?.answer.addFields(fields)
     if (this.name) this.#columns?.set(this.name, fields)
   }
 
-  override handleDataRow({ fields }: { readonly fields: unknown }): void {
+  handleDataRow({ fields }: { readonly fields: unknown }): void {
     this.parts[this.#at]?.addRow(fields)
   }
 
-  override handleCommandComplete(message: unknown): void {
+  handleCommandComplete(message: unknown): void {
     this.parts[this.#at]?.answer.addCommandComplete(message)
     this.#next(this.#at + 1)
   }
 
-  override handleReadyForQuery(): void {
+  handleReadyForQuery(): void {
     for (const part of this.parts) part.end()
     this.callback?.(null)
   }
 
-  override handleError(error: Error, { submittedNamedStatements }: Connection): void {
+  handleError(error: Error, { submittedNamedStatements }: Connection): void {
     // Outside of a transaction the last one can fail behind its own end.
     const failed = Math.min(this.#at, this.parts.length - 1)
     for (const [place, part] of this.parts.entries()) {
@@ -120,6 +97,15 @@ export class Batch extends Base {
     this.name = part?.name
     this.text = part?.text ?? ''
   }
+}
+
+let inherited: NodePostgres | undefined
+
+/** Once: its own constructor costs more than all the rest of a batch. */
+function inherit(driver: NodePostgres): void {
+  if (inherited === driver) return
+  inherited = driver
+  Object.setPrototypeOf(Batch.prototype, driver.queries)
 }
 
 /** Of the rows of a prepared statement. PostgreSQL refuses it once they would be others. */

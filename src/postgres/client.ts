@@ -1,7 +1,9 @@
 import { type DatabaseConnection, type Driver, PostgresDriver } from 'kysely'
 
+import { loadNodePostgres } from './node-postgres.ts'
 import type { PreparedNames } from './prepared-names.ts'
-import type { Turns } from './turns.ts'
+import { streamOf } from './probe.ts'
+import { Turns } from './turns.ts'
 
 /** What is known of the client behind a connection. */
 export interface ClientOf {
@@ -33,8 +35,8 @@ export async function clientOf(
   names: PreparedNames,
 ): Promise<ClientOf> {
   // pg is an optional peer, and what Kysely's driver is given may only look like its pool.
-  const probing = await import('./probe.ts').catch(() => undefined)
-  const stream = await probing?.streamOf(connection)
-  if (!probing || !stream) return OTHER
-  return { turns: new probing.Turns(connection, names), stream }
+  const driver = await loadNodePostgres()
+  const stream = driver && (await streamOf(connection, driver))
+  if (!stream) return OTHER
+  return { turns: new Turns(connection, driver, names), stream }
 }

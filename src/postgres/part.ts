@@ -1,44 +1,7 @@
 import type { CompiledQuery, QueryResult } from 'kysely'
-import pg from 'pg'
 
+import type { Answer, NodePostgres, Writer } from './node-postgres.ts'
 import { NamedQuery, nameOf } from './statement.ts'
-
-/** What node-postgres has for the result of a statement, and makes it of. */
-interface Answer {
-  readonly command: string | null
-  readonly rowCount: number | null
-  readonly rows: unknown[]
-  addFields(fields: unknown): void
-  addRow(row: unknown): void
-  parseRow(fields: unknown): unknown
-  addCommandComplete(message: unknown): void
-}
-
-/** What node-postgres writes messages with: a connection, or what stands for one. */
-export interface Writer {
-  parse(statement: { readonly text: string; readonly name: string | undefined }): void
-  bind(portal: {
-    readonly statement: string | undefined
-    readonly values: readonly unknown[]
-    readonly valueMapper: (value: unknown) => unknown
-  }): void
-  describe(portal: { readonly type: 'P' }): void
-  execute(portal: { readonly portal: '' }): void
-}
-
-// These have no types.
-const {
-  Result,
-  utils: { prepareValue },
-} = pg as unknown as {
-  readonly Result: new () => Answer
-  readonly utils: { readonly prepareValue: (value: unknown) => unknown }
-}
-
-/** As PostgreSQL takes a value: most of ours are that already. */
-function valueMapper(value: unknown): unknown {
-  return typeof value === 'string' || value === null ? value : prepareValue(value)
-}
 
 /** What begins, ends or divides a transaction. */
 const command = /^(?:start transaction|begin|savepoint|rollback|release|commit)\b/
@@ -64,12 +27,14 @@ export class Part {
   /** Of a command there is nothing to be told. */
   readonly #isCommand: boolean
   readonly #values: readonly unknown[]
+  readonly #driver: NodePostgres
   #answer: Answer | undefined
   #unreadable: { readonly error: unknown } | undefined
 
   constructor(
     statement: CompiledQuery,
     prepares: boolean,
+    driver: NodePostgres,
     resolve: Part['resolve'],
     reject: Part['reject'],
   ) {
@@ -79,6 +44,7 @@ export class Part {
     else if (this.#isCommand) this.name = commandName(statement.sql)
     else if (statement instanceof NamedQuery) this.name = statement.prepared
     this.#values = statement.parameters
+    this.#driver = driver
     this.resolve = resolve
     this.reject = reject
   }
@@ -87,6 +53,7 @@ export class Part {
   write(writer: Writer, isParsed: boolean, known: unknown): void {
     const { text, name } = this
     if (!isParsed) writer.parse({ text, name })
+    const { valueMapper } = this.#driver
     writer.bind({ statement: name, values: this.#values, valueMapper })
     if (known) this.answer.addFields(known)
     else if (!this.#isCommand) writer.describe({ type: 'P' })
@@ -94,7 +61,7 @@ export class Part {
   }
 
   get answer(): Answer {
-    return (this.#answer ??= new Result())
+    return (this.#answer ??= this.#driver.answer())
   }
 
   /** What reads a type is the host's. Where it throws, the client could not go on to the next message. */

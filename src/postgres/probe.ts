@@ -2,9 +2,7 @@ import { CompiledQuery, type DatabaseConnection } from 'kysely'
 
 import { Batch } from './batch.ts'
 import type { Stream } from './client.ts'
-
-/** Imported together: both are there only where pg is. */
-export { Turns } from './turns.ts'
+import type { NodePostgres } from './node-postgres.ts'
 
 /**
  * Finds out whether the client behind a connection lets a query send itself, as node-postgres in
@@ -12,8 +10,11 @@ export { Turns } from './turns.ts'
  *
  * @returns what it writes to. undefined where it does not.
  */
-export async function streamOf(connection: DatabaseConnection): Promise<Stream | undefined> {
-  const probe = new Probe()
+export async function streamOf(
+  connection: DatabaseConnection,
+  driver: NodePostgres,
+): Promise<Stream | undefined> {
+  const probe = new Probe(driver)
   try {
     // Kysely's type knows texts alone.
     await connection.executeQuery({ ...CompiledQuery.raw(''), sql: probe as unknown as string })
@@ -40,6 +41,7 @@ class Probe extends Batch {
   asked = false
   stream: unknown
   readonly state = 'end'
+  declare emit: (event: string) => boolean
 
   override submit(): Error {
     this.asked = true

@@ -1,10 +1,12 @@
 import { type AbortableOperationOptions, CompiledQuery, type DatabaseConnection } from 'kysely'
 
 import { Batch } from './batch.ts'
+import type { NodePostgres } from './node-postgres.ts'
 import type { PreparedNames } from './prepared-names.ts'
 
 /** Lets statements on a connection of node-postgres share a turn. */
 export class Turns {
+  readonly #driver: NodePostgres
   readonly #names: PreparedNames
   readonly #execute: DatabaseConnection['executeQuery']
   #gathered: Batch | undefined
@@ -13,7 +15,8 @@ export class Turns {
    * To be called before Kysely puts its logger around the connection: a logger is told of each statement
    * by itself, and by its text.
    */
-  constructor(connection: DatabaseConnection, names: PreparedNames) {
+  constructor(connection: DatabaseConnection, driver: NodePostgres, names: PreparedNames) {
+    this.#driver = driver
     this.#names = names
     this.#execute = connection.executeQuery.bind(connection)
     connection.executeQuery = this.#executed.bind(this)
@@ -22,7 +25,7 @@ export class Turns {
   /** What is executed until the present tick is over is sent together then. */
   gather(): void {
     if (this.#gathered) return
-    const batch = new Batch()
+    const batch = new Batch(this.#driver)
     this.#gathered = batch
     process.nextTick(() => {
       this.#gathered = undefined

@@ -115,6 +115,21 @@ export function projects(
       ],
     },
     {
+      name: 'bundled by esbuild where pg, an optional peer, is not installed',
+      files: {
+        'program.js': script,
+        'without.js': 'import { oncelyDialect } from "oncely/pg"\noncelyDialect({})',
+      },
+      packages: ['esbuild@0.28.2'],
+      commands: [
+        ['mv', 'node_modules/pg', 'node_modules/.pg'],
+        [...esbuild, '--outfile=without.mjs', 'without.js'],
+        ['node', 'without.mjs'],
+        ['mv', 'node_modules/.pg', 'node_modules/pg'],
+        ['node', 'program.js'],
+      ],
+    },
+    {
       name: 'D17: a migration of the host by kysely-ctl, ES modules',
       files: { ...kyselyCtl, 'program.js': script },
       packages: ['kysely-ctl@0.21.0'],

@@ -1,4 +1,4 @@
-import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict'
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
@@ -7,6 +7,7 @@ import { oncelyDialect } from 'oncely/pg'
 import { types } from 'pg'
 
 import { Batch } from '../../src/postgres/batch.ts'
+import { loadNodePostgres } from '../../src/postgres/node-postgres.ts'
 import { testDatabase } from '../support/database.ts'
 import {
   type NotesDatabase,
@@ -29,7 +30,9 @@ const connection = () => ({
 
 describe('statements that are sent as one', () => {
   it('have succeeded only where each is answered, whatever the client is told behind it', async () => {
-    const batch = new Batch()
+    const driver = await loadNodePostgres()
+    ok(driver)
+    const batch = new Batch(driver)
     const answers = ['select 1', 'commit'].map((text) => batch.add(CompiledQuery.raw(text), false))
     const settled = Promise.allSettled(answers)
     batch.submit(connection())

@@ -2,6 +2,7 @@ import type { QueryResult } from 'kysely'
 import { Client } from 'pg'
 
 import { Batch } from '../../src/postgres/batch.ts'
+import { loadNodePostgres } from '../../src/postgres/node-postgres.ts'
 import { sendsItself } from '../support/texts-alone.ts'
 import type { Stepper } from './stepper.ts'
 
@@ -62,8 +63,10 @@ export function steppedClient(stepper: Stepper, sharesTurns: boolean): typeof Cl
     }
 
     /** Sends a part as a batch of its own. */
-    #alone(part: Batch['parts'][number]): Promise<QueryResult<never>> {
-      const batch = new Batch()
+    async #alone(part: Batch['parts'][number]): Promise<QueryResult<never>> {
+      const driver = await loadNodePostgres()
+      if (!driver) throw new Error('there was a batch of it')
+      const batch = new Batch(driver)
       batch.parts.push(part)
       return new Promise((resolve, reject) => {
         Object.assign(part, { resolve, reject })
