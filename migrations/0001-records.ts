@@ -51,6 +51,11 @@ export function records(schema: string): TableMigration {
       // A tombstone keeps key, fingerprint and resource; the response goes. Only columns that the
       // claim sets are indexed, so that storing the response can be a HOT update. What compares columns
       // is a single CHECK, as each is planned anew at every claim and every response.
+      //
+      // By `npm run bench:size`, responses of 300 octets, 8 writers: with fillfactor 90 all stores are HOT,
+      // and with 100 some 92 %, but its heap is 40 % larger, for good; so it stays 100. Columns of fixed width
+      // first would save 12 of the 520 octets of a row, which pages do not show; so they are in the order of
+      // the protocol. The index for the sweeper is on what the claim sets and leaves tombstones out.
       await sql`
         create table ${table} (
           tenant ${text.type} not null,
