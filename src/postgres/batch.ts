@@ -101,7 +101,7 @@ export class Batch {
 
 let inherited: NodePostgres | undefined
 
-/** Once: its own constructor costs more than all the rest of a batch. */
+/** A batch is to pass for one of them, and needs nothing of what their constructor sets. */
 function inherit(driver: NodePostgres): void {
   if (inherited === driver) return
   inherited = driver
