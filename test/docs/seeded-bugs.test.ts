@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 
 import { bugs } from '../seeded-bugs/bugs.ts'
-import { seeded } from '../seeded-bugs/copy.ts'
+import { root, seeded } from '../seeded-bugs/copy.ts'
 import { rowsOf, rowsOnPage } from '../seeded-bugs/page.ts'
-
-const root = join(import.meta.dirname, '../..')
+import { unknownNames } from '../seeded-bugs/unknown-names.ts'
 
 describe('docs/seeded-bugs.md', () => {
   it('has every seeded bug, its proof and what that says', () => {
@@ -23,6 +22,10 @@ describe('a seeded bug', () => {
       for (const [file, text] of seeded(bug)) {
         notStrictEqual(text, readFileSync(join(root, file), 'utf8'))
       }
+    })
+
+    it(`names what is there: ${bug.name}`, () => {
+      deepStrictEqual(unknownNames(bug), [])
     })
   }
 })

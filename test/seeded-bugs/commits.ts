@@ -21,7 +21,7 @@ export const commits: readonly SeededBug[] = [
       {
         file: 'src/with-idempotency.ts',
         find: `  // Somebody else may have the key by the time a lost commit is looked up.`,
-        replace: `  return run(db, operation, { ...claim, attempt: randomUUID() }, fn, { bound, onLost }, noted)
+        replace: `  return run(db, { ...wanted, claim: { ...claim, attempt: randomUUID() } }, noted, onLost)
   // Somebody else may have the key by the time a lost commit is looked up.`,
       },
     ],

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 
 import type { SeededBug } from './bug.ts'
 
-const root = join(import.meta.dirname, '../..')
+export const root = join(import.meta.dirname, '../..')
 
 /** What the proofs are made of, and what they import. */
 const copied = [
