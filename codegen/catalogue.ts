@@ -93,6 +93,12 @@ export const catalogue: readonly CatalogueEntry[] = [
     "definition": "text collate \"C\""
   },
   {
+    "kind": "function",
+    "table": "is_sound_record",
+    "name": "is_sound_record",
+    "definition": "CREATE OR REPLACE FUNCTION is_sound_record(state text, claimed boolean, response bytea, response_status smallint, response_headers json, completed_at timestamp with time zone, expired_at timestamp with time zone, resource_type text, resource_id text)\n RETURNS boolean\n LANGUAGE plpgsql\n IMMUTABLE\nAS $function$\nbegin\n  return case\n    when response is not null then\n      state in ('completed', 'rejected') and completed_at is not null and expired_at is null\n      and claimed is null\n    when response_status is not null or response_headers is not null then false\n    when claimed then state = 'claimed' and completed_at is null and expired_at is null\n    else state = 'expired' and completed_at is not null and expired_at is not null and claimed is null\n  end\n  and (resource_type is null) = (resource_id is null);\nend\n$function$"
+  },
+  {
     "kind": "domain constraint",
     "table": "orders_text",
     "name": "orders_text_check",
@@ -695,12 +701,6 @@ export const catalogue: readonly CatalogueEntry[] = [
   {
     "kind": "constraint",
     "table": "outbox",
-    "name": "outbox_end_check",
-    "definition": "CHECK (published_at IS NULL OR dead_at IS NULL)"
-  },
-  {
-    "kind": "constraint",
-    "table": "outbox",
     "name": "outbox_pkey",
     "definition": "PRIMARY KEY (id)"
   },
@@ -720,7 +720,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     "kind": "constraint",
     "table": "records",
     "name": "records_state_check",
-    "definition": "CHECK (\nCASE\n    WHEN response IS NOT NULL THEN (state = ANY (ARRAY['completed'::text, 'rejected'::text])) AND completed_at IS NOT NULL AND expired_at IS NULL AND claimed IS NULL\n    WHEN response_status IS NOT NULL OR response_headers IS NOT NULL THEN false\n    WHEN claimed THEN state = 'claimed'::text AND completed_at IS NULL AND expired_at IS NULL\n    ELSE state = 'expired'::text AND completed_at IS NOT NULL AND expired_at IS NOT NULL AND claimed IS NULL\nEND AND (resource_type IS NULL) = (resource_id IS NULL))"
+    "definition": "CHECK (is_sound_record(state, claimed, response, response_status::smallint, response_headers, completed_at, expired_at, resource_type::text, resource_id::text))"
   },
   {
     "kind": "constraint",

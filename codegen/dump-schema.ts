@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { type CatalogueEntry, readCatalogue } from '../src/doctor/catalogue.ts'
 
 /**
- * One schema as SQL that people review: the domains, every table with its columns and constraints,
+ * One schema as SQL that people review: the domains and functions, every table with its columns and constraints,
  * then indexes, in PostgreSQL's own words and in an order that never changes.
  */
 export async function dumpSchema(db: Kysely<unknown>, schema: string): Promise<string> {

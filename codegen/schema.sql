@@ -43,6 +43,24 @@ create domain sink_sequence as bigint
 create domain sink_text as text collate "C"
   constraint sink_text_check CHECK (char_length(VALUE) >= 1 AND char_length(VALUE) <= 200);
 
+CREATE OR REPLACE FUNCTION is_sound_record(state text, claimed boolean, response bytea, response_status smallint, response_headers json, completed_at timestamp with time zone, expired_at timestamp with time zone, resource_type text, resource_id text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+begin
+  return case
+    when response is not null then
+      state in ('completed', 'rejected') and completed_at is not null and expired_at is null
+      and claimed is null
+    when response_status is not null or response_headers is not null then false
+    when claimed then state = 'claimed' and completed_at is null and expired_at is null
+    else state = 'expired' and completed_at is not null and expired_at is not null and claimed is null
+  end
+  and (resource_type is null) = (resource_id is null);
+end
+$function$;
+
 create table uncommittable (
   claimed boolean not null,
   constraint uncommittable_check CHECK (false),
@@ -97,7 +115,6 @@ create table outbox (
   last_error text,
   published_at timestamp with time zone,
   dead_at timestamp with time zone,
-  constraint outbox_end_check CHECK (published_at IS NULL OR dead_at IS NULL),
   constraint outbox_pkey PRIMARY KEY (id)
 );
 
@@ -134,13 +151,7 @@ create table records (
   replay_until timestamp with time zone not null,
   expired_at timestamp with time zone,
   constraint records_pkey PRIMARY KEY (tenant, actor, operation, key),
-  constraint records_state_check CHECK (
-CASE
-    WHEN response IS NOT NULL THEN (state = ANY (ARRAY['completed'::text, 'rejected'::text])) AND completed_at IS NOT NULL AND expired_at IS NULL AND claimed IS NULL
-    WHEN response_status IS NOT NULL OR response_headers IS NOT NULL THEN false
-    WHEN claimed THEN state = 'claimed'::text AND completed_at IS NULL AND expired_at IS NULL
-    ELSE state = 'expired'::text AND completed_at IS NOT NULL AND expired_at IS NOT NULL AND claimed IS NULL
-END AND (resource_type IS NULL) = (resource_id IS NULL)),
+  constraint records_state_check CHECK (is_sound_record(state, claimed, response, response_status::smallint, response_headers, completed_at, expired_at, resource_type::text, resource_id::text)),
   constraint records_outcome_at_commit FOREIGN KEY (claimed) REFERENCES uncommittable(claimed) DEFERRABLE INITIALLY DEFERRED
 );
 

@@ -5,13 +5,14 @@ export interface CatalogueEntry {
   readonly kind:
     | 'domain'
     | 'domain constraint'
+    | 'function'
     | 'table'
     | 'column'
     | 'constraint'
     | 'index'
     | 'trigger'
     | 'rule'
-  /** The table that it belongs to. What belongs to a domain has its name here. */
+  /** The table that it belongs to. What belongs to a domain has its name here, a function its own. */
   readonly table: string
   readonly name: string
   readonly definition: string
@@ -62,6 +63,13 @@ const entries = (schema: string) => sql<CatalogueEntry>`
     union all
     select -1, 'domain constraint', d.typname, k.conname, 0, pg_get_constraintdef(k.oid, true)
     from domains d join pg_constraint k on k.contypid = d.oid and k.contype = 'c'
+    union all
+    -- Before the tables whose rules call it.
+    select -1, 'function', p.proname, p.proname, 0,
+      rtrim(overlay(pg_get_functiondef(p.oid) placing '' from length('CREATE OR REPLACE FUNCTION ') + 1
+        for length(quote_ident(n.nspname)) + 1), E'\n')
+    from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+    where n.nspname = ${schema} and p.prokind = 'f'
     union all
     -- Before the tables that refer to it.
     select case when exists (

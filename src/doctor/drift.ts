@@ -1,16 +1,9 @@
 import { catalogue as expected } from '../../codegen/catalogue.ts'
 import { quoted } from '../migrate/statements.ts'
 import type { CatalogueEntry } from './catalogue.ts'
+import { described, domainsOf, fillable, functionsOf } from './definition.ts'
 import type { Finding } from './finding.ts'
-import {
-  creation,
-  described,
-  domainsOf,
-  fillable,
-  isRemade,
-  removal,
-  replacement,
-} from './mends.ts'
+import { creation, isRemade, removal, replacement } from './mends.ts'
 
 /**
  * Where tables are not as their migrations made them.
@@ -22,8 +15,8 @@ export function driftOf(
   tables: readonly string[],
   schema: string,
 ): readonly Finding[] {
-  const owners = [...domainsOf(tables), ...tables]
-  const ours = (entry: CatalogueEntry) => owners.includes(entry.table)
+  const parts = [...domainsOf(tables), ...functionsOf(tables), ...tables]
+  const ours = (entry: CatalogueEntry) => parts.includes(entry.table)
   const found = new Map(actual.filter(ours).map((entry) => [keyOf(entry), entry]))
   const wanted = new Map(expected.filter(ours).map((entry) => [keyOf(entry), entry]))
   // Its mend makes such a domain anew, with its constraints.
@@ -63,7 +56,12 @@ export function isAsMade(
 const keyOf = ({ kind, table, name }: Omit<CatalogueEntry, 'definition'>) =>
   `${kind} ${table} ${name}`
 const ownerOf = ({ kind, table }: CatalogueEntry) =>
-  keyOf({ kind: kind.startsWith('domain') ? 'domain' : 'table', table, name: table })
+  keyOf({ kind: owners[kind] ?? 'table', table, name: table })
+const owners: Partial<Record<CatalogueEntry['kind'], CatalogueEntry['kind']>> = {
+  domain: 'domain',
+  'domain constraint': 'domain',
+  function: 'function',
+}
 
 function missingOf(entry: CatalogueEntry, schema: string): Finding {
   const problem = `${described(entry)} is missing`

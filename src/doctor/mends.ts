@@ -3,25 +3,7 @@ import { sql } from 'kysely'
 import { catalogue } from '../../codegen/catalogue.ts'
 import { quoted, textOf } from '../migrate/statements.ts'
 import type { CatalogueEntry } from './catalogue.ts'
-
-/** How people call it. */
-export function described({ kind, table, name }: CatalogueEntry): string {
-  if (kind === 'domain constraint') return `the constraint ${name} of the domain ${table}`
-  return kind === 'table' || kind === 'domain'
-    ? `the ${kind} ${name}`
-    : `the ${kind} ${name} of ${table}`
-}
-
-/** The domains that columns of these tables are of. */
-export function domainsOf(tables: readonly string[]): readonly string[] {
-  const columns = catalogue.filter(({ kind, table }) => kind === 'column' && tables.includes(table))
-  const types = new Set(columns.map(({ definition }) => partsOf(definition).type))
-  return [...types].filter(isDomain)
-}
-
-function isDomain(type: string): boolean {
-  return catalogue.some(({ kind, name }) => kind === 'domain' && name === type)
-}
+import { fillable, partsOf, qualified, qualifiedConstraint } from './definition.ts'
 
 /** SQL that makes what is missing; of a table or a domain, with all that belongs to it. */
 export function creation(entry: CatalogueEntry, schema: string): string {
@@ -29,12 +11,13 @@ export function creation(entry: CatalogueEntry, schema: string): string {
   const [on, id] = [quoted(schema, table), quoted(name)]
   if (kind === 'domain') return creationOfDomain(entry, schema)
   if (kind === 'domain constraint') return `alter domain ${on} add constraint ${id} ${definition};`
+  // A definition names its function without the schema.
+  if (kind === 'function')
+    return `${definition.replace('FUNCTION ', () => `FUNCTION ${quoted(schema)}.`)};`
   if (kind === 'table') return creationOfTable(table, schema)
   if (kind === 'column') return creationOfColumn(entry, schema)
   if (kind === 'constraint') {
-    // A foreign key names its table without the schema.
-    const there = definition.replace(' REFERENCES ', () => ` REFERENCES ${quoted(schema)}.`)
-    return `alter table ${on} add constraint ${id} ${there};`
+    return `alter table ${on} add constraint ${id} ${qualifiedConstraint(definition, schema)};`
   }
   // A definition names its table without the schema.
   return `begin; set local search_path to ${quoted(schema)}; ${definition}; commit;`
@@ -50,17 +33,6 @@ function creationOfColumn({ table, name, definition }: CatalogueEntry, schema: s
   }
   const addable = fillable(definition) ? definition.replace(' not null', '') : definition
   return `alter table ${on} add column ${id} ${qualified(addable, schema)};`
-}
-
-/** Whether rows that are there need a value for this column before it can be NOT NULL. */
-export function fillable(definition: string): boolean {
-  return / not null$/.test(definition)
-}
-
-/** A column's definition names its domain without the schema. */
-function qualified(definition: string, schema: string): string {
-  const { type } = partsOf(definition)
-  return isDomain(type) ? quoted(schema, type) + definition.slice(type.length) : definition
 }
 
 function creationOfDomain({ name, definition }: CatalogueEntry, schema: string): string {
@@ -95,6 +67,7 @@ export function removal({ kind, table, name }: CatalogueEntry, schema: string): 
     case 'rule':
       return `drop ${kind} ${id} on ${on};`
     case 'domain':
+    case 'function':
     case 'table':
     case 'index':
       return `drop ${kind} ${quoted(schema, name)};`
@@ -109,6 +82,8 @@ export function replacement(wanted: CatalogueEntry, there: CatalogueEntry, schem
   }
   if (wanted.kind === 'domain') return domainReplacement(wanted, there, schema)
   if (wanted.kind === 'column') return columnReplacement(wanted, there, schema)
+  // Its definition takes the place of the one that is there, which is in use.
+  if (wanted.kind === 'function') return creation(wanted, schema)
   return `${removal(wanted, schema)} ${creation(wanted, schema)}`
 }
 
@@ -134,13 +109,6 @@ function domainReplacement(wanted: CatalogueEntry, there: CatalogueEntry, schema
       return `alter table if exists ${quoted(schema, table)} alter ${column} type ${id} using ${column}::${id};`
     }),
   ].join(' ')
-}
-
-/** `bigint not null generated always as identity`, `text collate "C" default 'x'` */
-function partsOf(definition: string) {
-  const [, type = '', notNull, identity, byDefault] =
-    /^(.+?)( not null)?( generated .+)?(?: default (.+))?$/.exec(definition) ?? []
-  return { type, notNull, identity, byDefault }
 }
 
 function columnReplacement(wanted: CatalogueEntry, actual: CatalogueEntry, schema: string): string {

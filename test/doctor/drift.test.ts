@@ -169,6 +169,18 @@ const cases: readonly [what: string, hand: string, problem: RegExp][] = [
     /table records is "table with row level security"/,
   ],
   [
+    'a rule that lets more through',
+    `create or replace function $.is_sound_record(state text, claimed boolean, response bytea, response_status smallint,
+       response_headers json, completed_at timestamptz, expired_at timestamptz, resource_type text, resource_id text)
+     returns boolean language sql immutable as 'select true'`,
+    /function is_sound_record is "CREATE OR REPLACE FUNCTION is_sound_record\(.* LANGUAGE sql/,
+  ],
+  [
+    'a rule that is gone, with what calls it',
+    'drop function $.is_sound_record cascade',
+    /function is_sound_record is missing[^]+constraint records_state_check of records is missing/,
+  ],
+  [
     'a domain that lets more through',
     'alter domain $.records_text drop constraint records_text_check; alter domain $.records_text add constraint records_text_check check (true)',
     /constraint records_text_check of the domain records_text is "CHECK \(true\)"/,

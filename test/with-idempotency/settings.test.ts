@@ -26,10 +26,11 @@ const startUp = Object.entries(theirs).map(([name, value]) => `-c ${name}=${valu
 
 type Settings = Record<string, string>
 
-/** Every setting of a session, so that whatever stays behind is seen. */
+/** Every setting of a session, so that whatever stays behind is seen; but for those that a language has once it is loaded. */
 async function settingsOf(db: Kysely<NotesDatabase>): Promise<Settings> {
   const { rows } = await sql<{ name: string; value: string }>`
     select name, current_setting(name) as value from pg_settings
+    where name not like 'plpgsql.%'
   `.execute(db)
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
 }
