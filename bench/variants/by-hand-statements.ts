@@ -32,11 +32,10 @@ export function claim({ scope, key, print }: Intent, attempt: string) {
 }
 
 export function read({ scope, key }: Intent) {
-  const text = `select response, json_build_object('algorithm', fingerprint_algorithm,
-      'version', fingerprint_version, 'digest', encode(fingerprint, 'hex'), 'state', state,
-      'responseStored', response_stored, 'resourceType', resource_type, 'resourceId', resource_id,
-      'createdMs', extract(epoch from created_at) * 1000,
-      'expired', state = 'expired' or replay_until <= clock_timestamp())::text as described
+  const text = `select response, json_build_array(fingerprint_algorithm, fingerprint_version,
+      encode(fingerprint, 'hex'), state, response_stored, resource_type, resource_id,
+      extract(epoch from created_at) * 1000,
+      state = 'expired' or replay_until <= clock_timestamp())::text as described
     from idem.records where tenant = $1 and actor = $2 and operation = $3 and key = $4
       and claimed is null`
   return {

@@ -86,7 +86,8 @@ interface Found {
 function outcomeOf({ rows }: QueryResult, { print }: Intent): string {
   const row = rows[0] as Found | undefined
   if (!row) return 'in_progress'
-  const { digest, expired } = JSON.parse(row.described) as { digest: string; expired: boolean }
+  const described = JSON.parse(row.described) as unknown[]
+  const [digest, expired] = [described[2], described.at(-1)]
   if (digest !== print.digest) return 'conflict'
   if (expired) return 'expired'
   JSON.parse(row.response.toString())

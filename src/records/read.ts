@@ -82,29 +82,23 @@ function selectRecord(tables: TableBuilder, value: ValueOf<RecordIdentity>) {
  * timestamp is parsed to is the host's choice. The clock and not the statement's start, which may lie
  * before a wait for the lock.
  */
-const described = sql<string>`json_build_object(
-    'algorithm', fingerprint_algorithm,
-    'version', fingerprint_version,
-    'digest', encode(fingerprint, 'hex'),
-    'state', state,
-    'responseStored', response_stored,
-    'resourceType', resource_type,
-    'resourceId', resource_id,
-    'createdMs', extract(epoch from created_at) * 1000,
-    'expired', state = 'expired' or replay_until <= clock_timestamp()
+const described = sql<string>`json_build_array(
+    fingerprint_algorithm, fingerprint_version, encode(fingerprint, 'hex'),
+    state, response_stored, resource_type, resource_id, extract(epoch from created_at) * 1000,
+    state = 'expired' or replay_until <= clock_timestamp()
   )::text`
 
-interface Described {
-  readonly algorithm: string
-  readonly version: number
-  readonly digest: string
-  readonly state: string
-  readonly responseStored: boolean
-  readonly resourceType: string | null
-  readonly resourceId: string | null
-  readonly createdMs: number
-  readonly expired: boolean
-}
+type Described = readonly [
+  algorithm: string,
+  version: number,
+  digest: string,
+  state: string,
+  responseStored: boolean,
+  resourceType: string | null,
+  resourceId: string | null,
+  createdMs: number,
+  expired: boolean,
+]
 
 type RecordRow = InferResult<ReturnType<typeof selectRecord>>[number]
 
@@ -118,18 +112,15 @@ async function readOne(
 }
 
 function recordOf({ response, described }: RecordRow): StoredRecord {
-  const record = JSON.parse(described) as Described
-  const { algorithm, version, digest, resourceType, resourceId } = record
+  const [algorithm, version, digest, state, responseStored, type, id, createdMs, expired] =
+    JSON.parse(described) as Described
   return {
     fingerprint: { algorithm, version, digest },
-    expired: record.expired,
-    outcome: record.state === 'rejected' ? 'rejected' : 'completed',
+    expired,
+    outcome: state === 'rejected' ? 'rejected' : 'completed',
     response,
-    responseStored: record.responseStored,
-    createdAt: new Date(record.createdMs),
-    resource:
-      resourceType === null || resourceId === null
-        ? undefined
-        : { type: resourceType, id: resourceId },
+    responseStored,
+    createdAt: new Date(createdMs),
+    resource: type === null || id === null ? undefined : { type, id },
   }
 }
