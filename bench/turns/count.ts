@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-import { type Dialect, Kysely, PostgresDialect } from 'kysely'
+import { type Dialect, Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool } from 'pg'
 
 import { oncelyDialect } from '../../src/pg.ts'
@@ -93,7 +93,7 @@ async function counted<Result>(
   counter.restart()
   const result = await run()
   const turns = counter.turns.length
-  // Whoever waits for the only connection comes behind whatever still runs on it.
-  await db.connection().execute(() => Promise.resolve())
+  // What is still to be sent on the only connection is sent in front of it.
+  await sql`select 1`.execute(db)
   return { result, turns, recorded: counter.turns }
 }

@@ -20,9 +20,9 @@ export interface Host {
 
 export function openHost(url: string, max: number): Host {
   const shared = { connectionString: url, max, idleTimeoutMillis: 0 }
-  // The one by hand has the pipelining client that it is made for, and so has ours, to which it makes no
-  // difference. The others wait for each answer before they send the next statement.
-  const pool = new Pool({ ...shared, pipeline: true })
+  // The one by hand has the pipelining client that it is made for. Ours needs none, and the others wait
+  // for each answer before they send the next statement.
+  const pool = new Pool(shared)
   const ours = new Kysely<Tables>({ dialect: oncelyDialect(new PostgresDialect({ pool })) })
   const raw = new Pool({ ...shared, pipeline: true })
   const plain = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new Pool(shared) }) })

@@ -22,9 +22,13 @@ export class Batch {
   text = ''
   /** Set by a client that has a `query_timeout`. */
   callback: ((error: Error | null) => void) | undefined
+  /** Not written before `flush`, so that more can be added to what its client is waiting for already. */
+  lingers = false
   readonly #driver: NodePostgres
   #at = 0
   #columns: Columns | undefined
+  #connection: Connection | undefined
+  #hasFailed = false
 
   /** Where it pipelines, a client takes nothing but queries of its own class. */
   constructor(driver: NodePostgres) {
@@ -40,6 +44,23 @@ export class Batch {
   }
 
   submit(connection: Connection): Error | null {
+    this.#connection = connection
+    if (!this.lingers) this.#write(connection)
+    return null
+  }
+
+  /** Whether it takes more statements although its client has it already. */
+  get isOpen(): boolean {
+    return this.lingers && !this.#hasFailed
+  }
+
+  flush(): void {
+    if (!this.lingers) return
+    this.lingers = false
+    if (this.#connection && !this.#hasFailed) this.#write(this.#connection)
+  }
+
+  #write(connection: Connection): void {
     const { parts } = this
     const columns = columnsOn(connection)
     this.#columns = columns
@@ -57,7 +78,6 @@ export class Batch {
     )
     if (connection.stream.writable) connection.stream.write(bytes)
     this.#next(0)
-    return null
   }
 
   handleRowDescription({ fields }: { readonly fields: unknown }): void {
@@ -80,6 +100,7 @@ export class Batch {
   }
 
   handleError(error: Error, { submittedNamedStatements }: Connection): void {
+    this.#hasFailed = true
     // Outside of a transaction the last one can fail behind its own end.
     const failed = Math.min(this.#at, this.parts.length - 1)
     for (const [place, part] of this.parts.entries()) {
@@ -89,6 +110,12 @@ export class Batch {
       if (place > failed && part.name) Reflect.deleteProperty(submittedNamedStatements, part.name)
     }
     this.callback?.(error)
+  }
+
+  /** Where its client did not take it. */
+  fail(error: unknown): void {
+    this.#hasFailed = true
+    for (const part of this.parts) part.reject(error)
   }
 
   #next(place: number): void {

@@ -2,13 +2,15 @@ import { type DatabaseConnection, type Driver, PostgresDriver } from 'kysely'
 
 import { loadNodePostgres } from './node-postgres.ts'
 import type { PreparedNames } from './prepared-names.ts'
-import { streamOf } from './probe.ts'
+import { probed } from './probe.ts'
 import { Turns } from './turns.ts'
 
 /** What is known of the client behind a connection. */
 export interface ClientOf {
   /** Lets statements share a turn, where it is node-postgres in JavaScript. */
   readonly turns?: Turns
+  /** Whether it sends nothing before what it has sent is answered. */
+  readonly sendsOneByOne?: boolean
   /** What it writes to. */
   readonly stream?: Stream
 }
@@ -36,7 +38,7 @@ export async function clientOf(
 ): Promise<ClientOf> {
   // pg is an optional peer, and what Kysely's driver is given may only look like its pool.
   const driver = await loadNodePostgres()
-  const stream = driver && (await streamOf(connection, driver))
-  if (!stream) return OTHER
-  return { turns: new Turns(connection, driver, names), stream }
+  const found = driver && (await probed(connection, driver))
+  if (!found) return OTHER
+  return { turns: new Turns(connection, driver, names), ...found }
 }

@@ -25,6 +25,12 @@ export interface ConnectionControl {
    * @param failed - what a failure of one of them is told as.
    */
   commitBehind(queries: readonly CompiledQuery[], failed: (error: unknown) => unknown): void
+  /**
+   * The next ROLLBACK is not waited for, where the client sends one statement after the other: it is
+   * written together with what whoever has the connection next sends.
+   */
+  rollBackBehind(): void
+  readonly rollsBackBehind: boolean
   /** Whether statements with a name are prepared under it. */
   readonly prepares: boolean
   /** To be told which server process has answered: it has the statements that were prepared on it. */

@@ -5,6 +5,10 @@ import type { ConnectionControl } from './connection-control.ts'
 import type { LastStatements } from './ending.ts'
 import type { PreparedNames } from './prepared-names.ts'
 import { isRefusalOfCommit } from './sqlstate.ts'
+import { OVER, within } from './within.ts'
+
+/** For a ROLLBACK that nobody waits for. */
+const UNANSWERED_MS = 10_000
 
 const NONE: LastStatements = { queries: [], failed: (error) => error }
 
@@ -12,6 +16,7 @@ const NONE: LastStatements = { queries: [], failed: (error) => error }
 export class Hold implements ConnectionControl {
   tainted = false
   rolledBack = false
+  rollsBackBehind = false
   notBegun: { readonly error: unknown } | undefined
   readonly #client: ClientOf
   #begun: Promise<void> | undefined
@@ -50,9 +55,26 @@ export class Hold implements ConnectionControl {
     this.#last = { queries, failed }
   }
 
+  rollBackBehind(): void {
+    this.rollsBackBehind = this.#client.sendsOneByOne === true
+  }
+
+  /** Lets go of the connection before it is rolled back: what anybody sends on it is behind that. */
+  rollingBackBehind(rollBack: () => Promise<void>): void {
+    const { turns, stream } = this.#client
+    const destroy = () => stream?.destroy()
+    const rolledBack = turns?.linger(rollBack, () => {
+      // Whoever has the connection waits behind it.
+      void within(UNANSWERED_MS, over).then((answer) => answer === OVER && destroy())
+    })
+    // The transaction may still be open where it failed.
+    const over = Promise.resolve(rolledBack).catch(destroy)
+  }
+
   /** @returns a promise to be waited for; none when the holder sends on before BEGIN is answered. */
   beginning(begin: () => Promise<void>): Promise<void> | undefined {
     this.rolledBack = false
+    this.rollsBackBehind = false
     this.#refusal = undefined
     this.#last = NONE
     this.notBegun = undefined

@@ -65,6 +65,10 @@ export class OncelyDriver implements Driver {
     const hold = this.#holdOf(connection)
     // It would wait for ever behind what was given up.
     if (!hold.canRollBack) return
+    if (hold.rollsBackBehind) {
+      hold.rollingBackBehind(() => this.#inner.rollbackTransaction(connection))
+      return
+    }
     try {
       await hold.unlessAbandoned(this.#inner.rollbackTransaction(connection))
       hold.rolledBack = true

@@ -40,7 +40,8 @@ export class Part {
   ) {
     this.text = statement.sql
     this.#isCommand = command.test(statement.sql)
-    if (!prepares) this.name = undefined
+    // Whatever the server knows, it can be told to roll back.
+    if (!prepares || statement.sql === 'rollback') this.name = undefined
     else if (this.#isCommand) this.name = commandName(statement.sql)
     else if (statement instanceof NamedQuery) this.name = statement.prepared
     this.#values = statement.parameters

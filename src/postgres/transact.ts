@@ -77,6 +77,7 @@ async function transactOnce<DB, Outcome>(
       if (ending.end === 'commit' && ending.last && held.sharesTurns) {
         held.control?.commitBehind(ending.last.queries, ending.last.failed)
       }
+      if (ending.end === 'rollback' && ending.isAnswer) held.control?.rollBackBehind()
       unit.ending = ending
     } catch (error) {
       // Whether it has begun at all decides what that is told as.
@@ -111,7 +112,7 @@ async function transactOnce<DB, Outcome>(
   }
   const { ending } = unit
   if (ending?.end === 'rollback' && ending.isAnswer) {
-    endUnheard(endTimeoutMs ?? GIVEN_UP_MS)
+    if (!unit.held?.control?.rollsBackBehind) endUnheard(endTimeoutMs ?? GIVEN_UP_MS)
     return { known: true, outcome: ending.outcome }
   }
   const inTime = endTimeoutMs === undefined ? ended : within(endTimeoutMs, ended)
