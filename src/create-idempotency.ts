@@ -4,7 +4,7 @@ import { checkSweepOptions, inBatches } from './batches.ts'
 import { lookUp } from './call/lookup.ts'
 import type { Idempotency, JoinedIdempotency } from './idempotency.ts'
 import { type Operation, resolveOperation } from './operation.ts'
-import { type IdempotencyOptions, resolveOptions } from './options.ts'
+import { type IdempotencyOptions, optionsOf, resolveOptions } from './options.ts'
 import { refuseTransaction, requireTransaction } from './postgres/given.ts'
 import { boundSilence } from './postgres/settings.ts'
 import { transactRepeatable } from './postgres/transact.ts'
@@ -40,6 +40,8 @@ function idempotencyOn<DB, Of extends Shape>(
   // Stored values come back as what they were stored as, and kinds only with their option: the
   // compiler has to be told.
   return Object.freeze({
+    options: Object.freeze({ ...optionsOf(operation), codec: operation.codec }),
+
     withIdempotency: (scope, key, fingerprints, fn, options) =>
       withIdempotency(db, operation, { scope, key, fingerprints, fn, options }),
 

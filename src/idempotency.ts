@@ -5,7 +5,9 @@ import type { CallOptions } from './call/deadline.ts'
 import type { BusinessFunction } from './call/execute.ts'
 import type { Fingerprints } from './fingerprint/fingerprint.ts'
 import type { OperationOptions } from './operation.ts'
+import type { ResolvedOptions } from './options.ts'
 import type { Erasure } from './records/erase.ts'
+import type { Codec } from './response/codec.ts'
 import type { Denied, JoinedResult, Lookup, Result } from './result.ts'
 import type { Scope } from './scope.ts'
 import type { PlainShape, RefusalOf, ReplayOf, Shape, ShapeWith, ValueOf } from './shape.ts'
@@ -20,6 +22,9 @@ export type JoinedResultOf<Returned, Of extends Shape = PlainShape> =
 
 /** Idempotent writes on one database. Made by `createIdempotency`; holds no state of its own. */
 export interface Idempotency<DB, Of extends Shape = PlainShape> {
+  /** The options of this instance, each default filled in. */
+  readonly options: ResolvedOptions & { readonly codec: Codec }
+
   /**
    * Runs a business function at most once for a key. Claim, the function's writes, its events and
    * its response are one transaction: they commit together or not at all, so a crash leaves nothing
@@ -76,12 +81,14 @@ export interface Idempotency<DB, Of extends Shape = PlainShape> {
    * Reads what is committed under a key and executes nothing. `absent` says that nothing is committed,
    * never that nothing was executed.
    *
+   * @param fingerprint - as of the call that is asked about; or `'any'` for a caller that does not have
+   * its parameters any more, and whose scope and key are enough to be told.
    * @throws OncelyError as `withIdempotency` does for its arguments.
    */
   lookup<Value = unknown, Refusal = unknown>(
     scope: Scope,
     key: string,
-    fingerprint: Fingerprints,
+    fingerprint: Fingerprints | 'any',
     options?: CallOptions,
   ): Promise<Lookup<Value, Refusal> | Extract<Of['extra'], Denied>>
 

@@ -1,6 +1,6 @@
 export { createIdempotency } from './create-idempotency.ts'
 export type { Idempotency, JoinedIdempotency, JoinedResultOf, ResultOf } from './idempotency.ts'
-export type { IdempotencyOptions, OutcomeReport, Retry } from './options.ts'
+export type { IdempotencyOptions, OutcomeReport, ResolvedOptions, Retry } from './options.ts'
 export type { BusinessIdentity, OperationOptions, Quota, RecordView } from './operation.ts'
 export { createSweeper, type Sweeper, type SweeperOptions } from './sweeper.ts'
 export type { SweepCounts, SweepOptions } from './batches.ts'
@@ -16,7 +16,7 @@ export type { BusinessFunction } from './call/execute.ts'
 export type { CallContext } from './call/context.ts'
 export type { Rejection } from './call/rejection.ts'
 export type { EmittedEvent } from './outbox/event.ts'
-export type { Codec } from './response/codec.ts'
+export type { Codec, EncodedHttp, HttpHead } from './response/codec.ts'
 export type { Stored } from './response/stored.ts'
 export type {
   Absent,

@@ -152,9 +152,10 @@ export function resolveOperation<DB>(
   }
   const kept = Object.fromEntries(
     names.flatMap((name) => {
-      const value: unknown = own[name] ?? inherited[name]
+      const given: unknown = own[name]
       // A copy, so that what was checked stays as it is.
-      return value === undefined ? [] : [[name, copied(value)] as const]
+      const value: unknown = given === undefined ? inherited[name] : copied(given)
+      return value === undefined ? [] : [[name, value] as const]
     }),
   )
   return Object.freeze({ ...inherited, ...resolveOptions(others, inherited), ...kept })

@@ -144,6 +144,15 @@ const defaults: ResolvedOptions = {
   retry: { attempts: 1 },
 }
 
+/** Those options alone, of whatever has more. */
+export function optionsOf(given: ResolvedOptions): ResolvedOptions {
+  const names = [...Object.keys(defaults), 'onOutcome'] as (keyof ResolvedOptions)[]
+  const set = names.filter((name) => given[name] !== undefined)
+  return Object.freeze(
+    Object.fromEntries(set.map((name) => [name, given[name]])),
+  ) as ResolvedOptions
+}
+
 const HUNDRED_YEARS_MS = 100 * 365.25 * 86_400_000
 
 /**

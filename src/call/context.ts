@@ -47,6 +47,14 @@ export interface CallContext {
   readonly childKey: (name: string) => string
 }
 
+/**
+ * What the first statement of the business function has failed with, where somebody has made something
+ * else of its error, such as an answer.
+ */
+export function firstErrorIn(context: CallContext): unknown {
+  return context instanceof Call ? context.firstError()?.error : undefined
+}
+
 /** What one run of a business function asks for, kept in memory until it settles. */
 export class Call implements CallContext {
   readonly scope: Scope
@@ -56,7 +64,11 @@ export class Call implements CallContext {
   #resource: Resource | undefined
   #settled = false
 
-  constructor(scope: Scope, key: string) {
+  /** What the first statement failed with that failed. */
+  readonly firstError: () => { readonly error: unknown } | undefined
+
+  constructor(scope: Scope, key: string, firstError: Call['firstError']) {
+    this.firstError = firstError
     this.scope = Object.freeze(scope)
     this.key = key
   }

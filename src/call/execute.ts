@@ -52,7 +52,7 @@ export async function execute<DB>(
   { claim, operation, fn, bound }: Run<DB>,
 ): Promise<Execution> {
   const lent = new LentTransaction(trx)
-  const call = new Call(scopeOf(claim), claim.key)
+  const call = new Call(scopeOf(claim), claim.key, () => lent.firstError)
   const run = async (tx: Transaction<DB>) => {
     try {
       return await fn(tx, call)
@@ -67,19 +67,21 @@ export async function execute<DB>(
   const encode = (made: unknown) => encodeResponse(made, codec, maxResponseBytes)
   const identity = { ...identityOf(claim), attempt: claim.attempt }
   if (rejection) {
-    const { bytes, value: refusal } = await encode(rejection.value)
-    const refused = { ...identity, state: 'rejected', response: bytes, events: [] } as const
+    const { bytes: response, head, value: refusal } = await encode(rejection.value)
+    const refused = { ...identity, state: 'rejected', response, head, events: [] } as const
     return {
       outcome: { ok: false, kind: 'rejected', refusal, replayed: false },
       queries: [savepoint.rollback, complete(schema, refused)],
     }
   }
   const { events, madeResource: resource } = call
-  const { bytes, value } = await encode(returned)
+  const { bytes, head: encodedHead, value } = await encode(returned)
   // Where a replay makes the answer anew, nothing of it is kept: not for a day, and not a secret.
   const response = operation.replay ? NOTHING : bytes
   const responseStored = !operation.replay
-  const completed = { ...identity, state: 'completed', response, responseStored, events } as const
+  const head = responseStored ? encodedHead : undefined
+  const stored = { response, responseStored, head, events } as const
+  const completed = { ...identity, ...stored, state: 'completed' } as const
   return {
     outcome: { ok: true, kind: 'executed', value },
     queries: [complete(schema, { ...completed, resource })],

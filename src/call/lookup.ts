@@ -13,6 +13,8 @@ import { obtain } from '../records/obtain.ts'
 import type { Denied, Lookup } from '../result.ts'
 import { checkKey, checkScope, type Scope } from '../scope.ts'
 
+const NONE = [{ algorithm: 'sha256', version: 1, digest: '0'.repeat(64) }] as const
+
 /**
  * Reads what is committed under a key. Where nothing is, a claim that is undone at once tells whether
  * somebody is at it: theirs cannot be seen, but be waited for.
@@ -22,10 +24,10 @@ export async function lookUp<DB>(
   operation: Operation<DB>,
   scope: Scope,
   key: string,
-  fingerprints: Fingerprints,
+  fingerprints: Fingerprints | 'any',
   options: CallOptions | undefined,
 ): Promise<Lookup<unknown> | Denied> {
-  const accepted = checkFingerprints(fingerprints)
+  const accepted = fingerprints === 'any' ? undefined : checkFingerprints(fingerprints)
   const identity = { ...checkScope(scope), key: checkKey(key) }
   const { schema, retryAfterMs, replayWindowMs } = operation
   using bound = deadlineOf(options)
@@ -35,7 +37,13 @@ export async function lookUp<DB>(
     schema,
     async (trx, own) => {
       await boundWaits(own, operation)
-      const claim = { ...identity, fingerprints: accepted, replayWindowMs, attempt: randomUUID() }
+      const claim = {
+        ...identity,
+        // Nothing is left of the claim, whatever it is of.
+        fingerprints: accepted ?? NONE,
+        replayWindowMs,
+        attempt: randomUUID(),
+      }
       const obtained = await obtain(own, claim, {
         lock,
         bounds: boundsOf(operation),
@@ -44,7 +52,8 @@ export async function lookUp<DB>(
       })
       switch (obtained.by) {
         case 'record': {
-          const outcome = await replayIn(trx, own, obtained.record, claim, operation, bound)
+          const asked = { ...identity, fingerprints: accepted }
+          const outcome = await replayIn(trx, own, obtained.record, asked, operation, bound)
           return { end: 'rollback', outcome }
         }
         case 'claim':

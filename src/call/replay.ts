@@ -7,17 +7,19 @@ import type { Bound } from '../postgres/bound.ts'
 import type { OwnTables } from '../postgres/enter.ts'
 import { lend } from '../postgres/lent-transaction.ts'
 import { restoreLockTimeout } from '../postgres/settings.ts'
-import type { Claim } from '../records/claim.ts'
 import type { RecordIdentity } from '../records/identity.ts'
 import type { StoredRecord } from '../records/read.ts'
 import type { Conflict, Denied, Expired, Rejected, Replayed } from '../result.ts'
+
+/** Of which fingerprints a record may be; any, where there are none. */
+type Accepted = readonly Fingerprint[] | undefined
 
 /** Replays in the transaction that has read the record. */
 export async function replayIn<DB>(
   trx: Transaction<DB>,
   own: OwnTables,
   record: StoredRecord,
-  { fingerprints, ...identity }: RecordIdentity & Pick<Claim, 'fingerprints'>,
+  { fingerprints, ...identity }: RecordIdentity & { readonly fingerprints: Accepted },
   operation: Operation<DB>,
   bound: Bound,
 ) {
@@ -40,11 +42,11 @@ type Lent<DB> = <Value>(run: (tx: Transaction<DB>) => Promise<Value> | Value) =>
 export async function replay<DB>(
   record: StoredRecord,
   identity: RecordIdentity,
-  accepted: readonly Fingerprint[],
+  accepted: Accepted,
   operation: Operation<DB>,
   lent: Lent<DB>,
 ): Promise<Conflict | Denied | Expired | Rejected<unknown> | Replayed<unknown>> {
-  if (!matches(record.fingerprint, accepted)) return { ok: false, kind: 'conflict' }
+  if (accepted && !matches(record.fingerprint, accepted)) return { ok: false, kind: 'conflict' }
   const { authorize, replay: rebuild, codec } = operation
   const view = viewOf(record, identity)
   if (authorize) {
@@ -56,7 +58,7 @@ export async function replay<DB>(
     return { ok: false, kind: 'expired', ...(record.resource && { resource: record.resource }) }
   }
   if (view.state === 'rejected') {
-    const refusal: unknown = await codec.decode(record.response)
+    const refusal: unknown = await codec.decode(record.response, record.head)
     return { ok: false, kind: 'rejected', refusal, replayed: true }
   }
   if (rebuild) {
@@ -69,7 +71,7 @@ export async function replay<DB>(
       'the call was stored with `replay`, which makes its answer anew: read it with that option',
     )
   }
-  return { ok: true, kind: 'replayed', value: await codec.decode(record.response) }
+  return { ok: true, kind: 'replayed', value: await codec.decode(record.response, record.head) }
 }
 
 function viewOf(record: StoredRecord, identity: RecordIdentity): RecordView {

@@ -4,6 +4,7 @@ import type { OutboxEvent } from '../outbox/event.ts'
 import { columnsOf, type EventColumns, insertEvent, insertEvents } from '../outbox/insert.ts'
 import { SQLSTATE, sqlState } from '../postgres/sqlstate.ts'
 import { Statement, type TableBuilder, type ValueOf } from '../postgres/statement.ts'
+import type { HttpHead } from '../response/codec.ts'
 import type { Resource } from '../result.ts'
 import type { RecordIdentity } from './identity.ts'
 
@@ -14,6 +15,8 @@ export interface Completion extends RecordIdentity {
   readonly response: Buffer
   /** False when a replay makes its answer anew. */
   readonly responseStored?: boolean
+  /** Of an HTTP response. */
+  readonly head?: HttpHead | undefined
   readonly resource?: Resource | undefined
   /** In the order they are to be published. */
   readonly events: readonly OutboxEvent[]
@@ -27,7 +30,7 @@ export interface Completion extends RecordIdentity {
  * COMMIT, then finds the transaction aborted.
  */
 export function complete(schema: string, completion: Completion): CompiledQuery {
-  const { events, resource } = completion
+  const { events, resource, head } = completion
   const values = {
     tenant: completion.tenant,
     actor: completion.actor,
@@ -40,10 +43,10 @@ export function complete(schema: string, completion: Completion): CompiledQuery 
     resourceType: resource?.type ?? null,
     resourceId: resource?.id ?? null,
   }
-  const [first, ...more] = events
-  if (!first) return storing.with(schema, values)
-  if (more.length === 0) return storingEvent.with(schema, { ...values, ...first })
-  return storingEvents.with(schema, { ...values, ...columnsOf(events) })
+  if (!head) return storing(schema, values, events)
+  const { status: httpStatus } = head
+  const withHead = { ...values, httpStatus, httpHeaders: JSON.stringify(head.headers) }
+  return storingHttp(schema, withHead, events)
 }
 
 /** Whether `complete` failed because the claim is gone. Nothing else of ours in it divides. */
@@ -60,36 +63,61 @@ interface Values extends RecordIdentity {
   readonly resourceId: string | null
 }
 
+/** Of an HTTP response alone: each value that is sent has its price. */
+interface Head {
+  readonly httpStatus: number
+  readonly httpHeaders: string
+}
+
 /** Fails unless the one record was there: it divides by how many there were. */
 const oneStored = sql<number>`1 / count(*)`.as('one')
 
-const storing = new Statement((tables, value: ValueOf<Values>) =>
-  tables
-    .with('stored', (own) => store(own, value))
-    .selectFrom('stored')
-    .select(oneStored)
-    .compile(),
+const storing = storingBy<Values>((tables, value) => store(tables, value))
+const storingHttp = storingBy<Values & Head>((tables, value) =>
+  store(tables, value, {
+    response_status: sql<number>`${value('httpStatus')}::smallint`,
+    response_headers: sql<string>`${value('httpHeaders')}::json`,
+  }),
 )
 
-const storingEvent = new Statement((tables, value: ValueOf<Values & OutboxEvent>) =>
-  tables
-    .with('stored', (own) => store(own, value))
-    .with('emitted', (own) => insertEvent(own, value))
-    .selectFrom('stored')
-    .select(oneStored)
-    .compile(),
-)
+/** With no event, with one, and with several. */
+function storingBy<Of extends Values>(
+  stored: (tables: Storing, value: ValueOf<Of>) => ReturnType<typeof store>,
+) {
+  const alone = new Statement((tables, value: ValueOf<Of>) =>
+    tables
+      .with('stored', (own) => stored(own, value))
+      .selectFrom('stored')
+      .select(oneStored)
+      .compile(),
+  )
+  const withEvent = new Statement((tables, value: ValueOf<Of & OutboxEvent>) =>
+    tables
+      .with('stored', (own) => stored(own, value))
+      .with('emitted', (own) => insertEvent(own, value))
+      .selectFrom('stored')
+      .select(oneStored)
+      .compile(),
+  )
+  const withEvents = new Statement((tables, value: ValueOf<Of & EventColumns>) =>
+    tables
+      .with('stored', (own) => stored(own, value))
+      .with('emitted', (own) => insertEvents(own, value))
+      .selectFrom('stored')
+      .select(oneStored)
+      .compile(),
+  )
+  return (schema: string, values: Of, events: readonly OutboxEvent[]): CompiledQuery => {
+    const [first, ...more] = events
+    if (!first) return alone.with(schema, values)
+    if (more.length === 0) return withEvent.with(schema, { ...values, ...first })
+    return withEvents.with(schema, { ...values, ...columnsOf(events) })
+  }
+}
 
-const storingEvents = new Statement((tables, value: ValueOf<Values & EventColumns>) =>
-  tables
-    .with('stored', (own) => store(own, value))
-    .with('emitted', (own) => insertEvents(own, value))
-    .selectFrom('stored')
-    .select(oneStored)
-    .compile(),
-)
+type Storing = Pick<TableBuilder, 'updateTable'>
 
-function store(tables: Pick<TableBuilder, 'updateTable'>, value: ValueOf<Values>) {
+function store(tables: Storing, value: ValueOf<Values>, head = {}) {
   return tables
     .updateTable('records')
     .set({
@@ -102,6 +130,7 @@ function store(tables: Pick<TableBuilder, 'updateTable'>, value: ValueOf<Values>
       resource_type: sql<string | null>`${value('resourceType')}::text`,
       resource_id: sql<string | null>`${value('resourceId')}::text`,
       completed_at: sql`clock_timestamp()`,
+      ...head,
     })
     .where('tenant', '=', value('tenant'))
     .where('actor', '=', value('actor'))

@@ -3,6 +3,7 @@ import { type InferResult, sql } from 'kysely'
 import type { StoredFingerprint } from '../fingerprint/fingerprint.ts'
 import type { OwnTables } from '../postgres/enter.ts'
 import { Statement, type TableBuilder, type ValueOf } from '../postgres/statement.ts'
+import type { HttpHead } from '../response/codec.ts'
 import type { Resource } from '../result.ts'
 import type { RecordIdentity } from './identity.ts'
 
@@ -16,6 +17,8 @@ export interface StoredRecord {
   readonly response: Uint8Array | null
   /** False when it was left to be made anew by `replay`. */
   readonly responseStored: boolean
+  /** Of an HTTP response. */
+  readonly head: HttpHead | undefined
   readonly resource: Resource | undefined
   readonly createdAt: Date
 }
@@ -85,7 +88,7 @@ function selectRecord(tables: TableBuilder, value: ValueOf<RecordIdentity>) {
 const described = sql<string>`json_build_array(
     fingerprint_algorithm, fingerprint_version, encode(fingerprint, 'hex'),
     state, response_stored, resource_type, resource_id, extract(epoch from created_at) * 1000,
-    state = 'expired' or replay_until <= clock_timestamp()
+    state = 'expired' or replay_until <= clock_timestamp(), response_status, response_headers
   )::text`
 
 type Described = readonly [
@@ -98,6 +101,8 @@ type Described = readonly [
   resourceId: string | null,
   createdMs: number,
   expired: boolean,
+  status: number | null,
+  headers: HttpHead['headers'] | null,
 ]
 
 type RecordRow = InferResult<ReturnType<typeof selectRecord>>[number]
@@ -112,14 +117,16 @@ async function readOne(
 }
 
 function recordOf({ response, described }: RecordRow): StoredRecord {
-  const [algorithm, version, digest, state, responseStored, type, id, createdMs, expired] =
+  const [algorithm, version, digest, state, responseStored, type, id, createdMs, ...others] =
     JSON.parse(described) as Described
+  const [expired, status, headers] = others
   return {
     fingerprint: { algorithm, version, digest },
     expired,
     outcome: state === 'rejected' ? 'rejected' : 'completed',
     response,
     responseStored,
+    head: status === null ? undefined : { status, headers: headers ?? [] },
     createdAt: new Date(createdMs),
     resource: type === null || id === null ? undefined : { type, id },
   }

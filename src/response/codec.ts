@@ -13,14 +13,30 @@ export interface Codec<Keeps extends 'json' | 'types' | 'nothing' = 'json' | 'ty
    */
   readonly keeps: Keeps
   /** Writes a value. What it throws is thrown on, and everything is rolled back. */
-  readonly encode: (value: unknown) => Uint8Array | Promise<Uint8Array>
+  readonly encode: (value: unknown) => Uint8Array | EncodedHttp | Promise<Uint8Array | EncodedHttp>
   /** Reads what `encode` wrote, now or years ago. */
-  readonly decode: (bytes: Uint8Array) => unknown
+  readonly decode: (bytes: Uint8Array, head?: HttpHead) => unknown
+}
+
+/** What is stored of an HTTP response beside its content, in columns of their own. */
+export interface HttpHead {
+  /** From 100 to 599. */
+  readonly status: number
+  /** Name and value of each line, in their order. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+}
+
+/** An HTTP response as a codec writes it. */
+export interface EncodedHttp extends HttpHead {
+  /** The content. */
+  readonly bytes: Uint8Array
 }
 
 /** A response in the form in which it is stored, and as everybody is given it. */
 interface EncodedResponse {
   readonly bytes: Buffer
+  /** Of an HTTP response. */
+  readonly head: HttpHead | undefined
   /** As a replay will return it: the first caller gets the stored form too. */
   readonly value: unknown
 }
@@ -53,11 +69,12 @@ export async function encodeResponse(
   codec: Codec,
   maxResponseBytes: number,
 ): Promise<EncodedResponse> {
-  const given: unknown = await codec.encode(returned)
+  const encoded: unknown = await codec.encode(returned)
+  const { bytes: given, head } = partsOf(encoded)
   if (!(given instanceof Uint8Array)) {
     throw new OncelyError('invalid_options', 'the codec must encode to a Uint8Array')
   }
-  const { length } = given
+  const length = given.length + (head ? Buffer.byteLength(JSON.stringify(head.headers)) : 0)
   if (length > maxResponseBytes) {
     throw new OncelyError(
       'response_too_large',
@@ -65,5 +82,18 @@ export async function encodeResponse(
     )
   }
   const bytes = Buffer.from(given)
-  return { bytes, value: await codec.decode(bytes) }
+  return { bytes, head, value: await codec.decode(bytes, head) }
+}
+
+function partsOf(encoded: unknown): { bytes: unknown; head?: HttpHead } {
+  if (encoded instanceof Uint8Array) return { bytes: encoded }
+  const { bytes, status, headers } = Object(encoded) as EncodedHttp
+  const isStatus = Number.isInteger(status) && status >= 100 && status <= 599
+  if (!isStatus || !Array.isArray(headers)) {
+    throw new OncelyError(
+      'invalid_options',
+      'the codec must encode to a Uint8Array, or with a status and headers',
+    )
+  }
+  return { bytes, head: { status, headers } }
 }

@@ -56,6 +56,14 @@ describe('lookup', () => {
     strictEqual((await idempotency.lookup(scope, 'k', one)).kind, 'replayed')
   })
 
+  it('tells whoever has scope and key, where the parameters are gone', async () => {
+    deepStrictEqual(await idempotency.lookup(scope, 'any', 'any'), { ok: false, kind: 'absent' })
+    await idempotency.withIdempotency(scope, 'any', other, writeNote)
+    strictEqual((await idempotency.lookup(scope, 'any', 'any')).kind, 'replayed')
+    await idempotency.expire(scope, 'any')
+    strictEqual((await idempotency.lookup(scope, 'any', 'any')).kind, 'expired')
+  })
+
   it('refuses what withIdempotency refuses', async () => {
     await rejects(idempotency.lookup(scope, '', one), { code: 'invalid_key' })
     await rejects(idempotency.lookup({ ...scope, actor: '' }, 'k', one), { code: 'invalid_scope' })
