@@ -30,9 +30,11 @@ async function runTests(url: string): Promise<number> {
     if (interrupted) return 1
     // Most of the time a test waits for the server, or for another test to come to a gate.
     const imports = ['--import', 'tsx', '--import', './test/support/end-with-owner.ts']
+    const { ONCELY_TEST_REPORTER: reporter } = process.env
+    const report = reporter ? [`--test-reporter=${reporter}`] : []
     runner = spawn(
       process.execPath,
-      [...imports, '--test', '--test-timeout=120000', '--test-concurrency=4', ...files],
+      [...imports, ...report, '--test', '--test-timeout=120000', '--test-concurrency=4', ...files],
       {
         stdio: 'inherit',
         env: { ...process.env, ...run.env, ONCELY_TEST_OWNER: String(process.pid) },

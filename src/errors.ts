@@ -11,6 +11,7 @@
  * - `not_json`: so was the value it returned.
  * - `invalid_event`: an event given to `context.emit` is not of its form; so is one that a sink receives.
  * - `invalid_resource`: so is what was given to `context.resource`.
+ * - `invalid_response`: an HTTP handler's answer cannot be stored, such as one that is compressed.
  * - `response_too_large`: what it returned has more bytes than `maxResponseBytes`.
  * - `rejection_not_returned`: `context.reject` was called, and something else was returned.
  * - `transaction_closed`: `tx` or `context` was used after the business function had settled.
@@ -28,6 +29,10 @@
  * - `isolation_unsupported`: it is not READ COMMITTED; also of a driver that ignores what it is asked for.
  * - `key_reused`: the same key was used before in the same transaction.
  * - `transaction_busy`: another call has joined it and has not ended; await one before the next.
+ *
+ * An HTTP route is not set up as it has to be; nothing was written:
+ * - `call_missing`: `of` was asked for a request that has no call.
+ * - `content_consumed`: the content was read in front of it, by something that keeps no copy.
  *
  * The record is there, and cannot be replayed by this instance:
  * - `response_not_stored`: it was stored by one with `replay`, which makes the answer anew.
@@ -52,8 +57,10 @@
 export type OncelyErrorCode =
   | 'aborted'
   | 'access_denied'
+  | 'call_missing'
   | 'claim_lost'
   | 'commit_unanswered'
+  | 'content_consumed'
   | 'database_refused'
   | 'database_unreachable'
   | 'deadline_exceeded'
@@ -64,6 +71,7 @@ export type OncelyErrorCode =
   | 'invalid_key'
   | 'invalid_options'
   | 'invalid_resource'
+  | 'invalid_response'
   | 'invalid_scope'
   | 'isolation_unsupported'
   | 'key_reused'

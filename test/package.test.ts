@@ -22,7 +22,7 @@ function run(cwd: string, command: string, args: readonly string[]): string {
 }
 
 describe('package.json', () => {
-  it('asks for what the design says: Node, kysely and pg of the host, nothing else', () => {
+  it('asks for what the design says: Node, kysely and pg of the host, and two small packages', () => {
     const { engines, type, sideEffects, dependencies, peerDependencies, peerDependenciesMeta } =
       manifest
     deepStrictEqual(
@@ -31,7 +31,10 @@ describe('package.json', () => {
         engines: { node: '>=22.12' },
         type: 'module',
         sideEffects: false,
-        dependencies: { 'fast-json-stable-stringify': '^2.1.0' },
+        dependencies: {
+          'fast-json-stable-stringify': '^2.1.0',
+          'structured-headers': '^2.1.0',
+        },
         peerDependencies: { kysely: '>=0.29.8 <0.30', pg: '^8.23.1' },
         peerDependenciesMeta: { pg: { optional: true } },
       },
@@ -101,6 +104,7 @@ describe('the package as it is built and packed', () => {
       'docs/drivers.md',
       'docs/errors.md',
       'docs/guarantees.md',
+      'docs/http.md',
       'docs/seeded-bugs.md',
       'package.json',
     ])

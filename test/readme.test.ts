@@ -28,6 +28,12 @@ describe('the README', () => {
     ok(read('README.md').includes(`\`\`\`ts\n${read('examples/quick-start.ts')}\`\`\``))
   })
 
+  for (const name of ['idempotency', 'express', 'hono', 'node', 'fetch']) {
+    it(`shows the route that is compiled here, to the letter: ${name}`, () => {
+      ok(read('README.md').includes(`\`\`\`ts\n${read(`examples/http/${name}.ts`)}\`\`\``))
+    })
+  }
+
   it('shows a provider that a NestJS host is tested with, to the letter', () => {
     const [, provider = ''] = /```ts\n(\{[^]*?\n\})\n```/.exec(read('README.md')) ?? []
     const unindented = read('test/consumers/nest-program.ts').replace(/^ {4}/gm, '')
@@ -50,6 +56,7 @@ describe('the README', () => {
     const words = [
       ...named('src/result.ts', /readonly kind: '(\w+)'/g),
       ...named('src/options.ts', /^ {2}readonly (\w+)\?:/gm),
+      ...named('src/http/options.ts', /^ {2}readonly (\w+)\??:/gm),
       ...named('src/operation.ts', /^ {2}readonly (\w+)\?: (?!Resource)/gm),
     ]
     ok(words.length > 10)

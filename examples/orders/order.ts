@@ -12,8 +12,8 @@ export interface OrdersDatabase {
 /** ISO 4217, as this runtime knows it. */
 const currencies = new Set(Intl.supportedValuesOf('currency'))
 
-/** What a caller sends. Defaults are filled in here, before the fingerprint is taken. */
-const orderSchema = z.object({
+/** What a caller of the library sends. Defaults are filled in here, before the fingerprint is taken. */
+export const orderSchema = z.object({
   orderNumber: z.string().regex(/^[A-Z0-9-]{1,100}$/),
   sku: z.string().min(1).max(100),
   quantity: z.int().min(1).max(10_000).default(1),
@@ -46,7 +46,7 @@ export function orderFingerprint(order: Order): Fingerprint {
 /** Writes the order and tells the world, in the transaction of the claim. */
 export async function writeOrder(
   tx: Transaction<OrdersDatabase>,
-  context: CallContext,
+  context: Pick<CallContext, 'scope' | 'key' | 'emit' | 'resource'>,
   order: Order,
 ) {
   const placed = await tx

@@ -1,0 +1,3 @@
+export { type ContextLike, idempotent, type IdempotentHono } from './http/hono.ts'
+export type { HttpCall, HttpContext } from './http/call.ts'
+export type { EndpointOptions, Principal } from './http/options.ts'

@@ -1,0 +1,22 @@
+/** Headers that say how a key was treated. */
+export type Announced = readonly (readonly [name: string, value: string])[]
+
+/** `true` on every answer that was made by an earlier call. */
+export const REPLAYED = ['idempotent-replayed', 'true'] as const
+
+/** Of a refusal, which is of a moment, and of a look at a key, which is of a caller. */
+export const NO_STORE = ['cache-control', 'no-store'] as const
+
+/**
+ * What goes with every stored answer: for how many seconds from its first call it is replayed, and
+ * where another origin is to read it, its names.
+ */
+export function announcing(replayWindowMs: number, exposes: boolean): Announced {
+  const retention = [
+    'idempotency-key-retention',
+    String(Math.floor(replayWindowMs / 1_000)),
+  ] as const
+  if (!exposes) return [retention]
+  const names = 'Idempotent-Replayed, Idempotency-Key-Retention, Retry-After, Link'
+  return [retention, ['access-control-expose-headers', names]]
+}

@@ -1,0 +1,84 @@
+import { OncelyError } from '../errors.ts'
+import { bytesOf } from './answer.ts'
+import type { Exchange } from './endpoint.ts'
+import { checkHead } from './fetch.ts'
+import { KEY_HEADER } from './key-header.ts'
+import { Refusal } from './refusal.ts'
+import { type Content, isJson } from './request-fingerprint.ts'
+
+/** What is used of an IncomingMessage of Node. */
+export interface RequestLike {
+  /** As of an IncomingMessage. */
+  readonly method?: string | undefined
+  /** As of an IncomingMessage: path and query. */
+  readonly url?: string | undefined
+  /** As of an IncomingMessage, by names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Each line, where a header stands more than once. */
+  readonly headersDistinct: Readonly<Record<string, string[] | undefined>>
+  /** Whether somebody has begun to read it. */
+  readonly readableDidRead: boolean
+  /** As of a Readable. */
+  iterator(options: { readonly destroyOnReturn: boolean }): AsyncIterable<Uint8Array>
+}
+
+/** What parsers of Node's frameworks leave on a request. */
+interface Parsed {
+  readonly body?: unknown
+  /** With the path of whatever the router is mounted at. */
+  readonly originalUrl?: string | undefined
+}
+
+/** A request of Node, or of a framework on it. */
+export class NodeExchange<Request extends RequestLike> implements Exchange<Request> {
+  readonly request: Request
+
+  constructor(request: Request) {
+    this.request = request
+  }
+
+  get method(): string {
+    return this.request.method ?? ''
+  }
+
+  get target(): string {
+    const { originalUrl } = this.request as Parsed
+    return originalUrl ?? this.request.url ?? ''
+  }
+
+  get keys(): readonly string[] {
+    return this.request.headersDistinct[KEY_HEADER] ?? []
+  }
+
+  get contentType(): string | undefined {
+    return this.#header('content-type')
+  }
+
+  async content(limit: number): Promise<Content> {
+    if (this.request.readableDidRead) return this.#parsed()
+    checkHead(this.#header('content-length'), this.#header('content-encoding'), limit)
+    // Left as it is, so that its connection can carry the answer.
+    const bytes = await bytesOf(this.request.iterator({ destroyOnReturn: false }), limit)
+    if (!bytes) throw new Refusal('content_too_large')
+    // Somebody has read it in another way, such as a platform that hands over requests of its own.
+    if (bytes.length === 0 && Number(this.#header('content-length') ?? 0) > 0) return this.#parsed()
+    return { bytes }
+  }
+
+  /** @throws OncelyError `content_consumed`. */
+  #parsed(): Content {
+    const { body } = this.request as Parsed
+    if (body instanceof Uint8Array) return { bytes: body }
+    if (typeof body === 'string') return { bytes: Buffer.from(body) }
+    if (body !== undefined && isJson(this.contentType)) return { parsed: body }
+    throw new OncelyError(
+      'content_consumed',
+      'the content was read before: put the middleware in front of its parser, or give `fingerprint`',
+    )
+  }
+
+  #header(name: string): string | undefined {
+    const value = this.request.headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+}

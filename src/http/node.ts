@@ -1,0 +1,145 @@
+import { setImmediate } from 'node:timers/promises'
+
+import { invalid } from '../checks.ts'
+import type { Idempotency } from '../idempotency.ts'
+import type { Shape } from '../shape.ts'
+import type { HttpAnswer } from './answer.ts'
+import type { HttpCall } from './call.ts'
+import { Endpoint, type Served } from './endpoint.ts'
+import { NodeExchange, type RequestLike } from './node-request.ts'
+import type { EndpointOptions } from './options.ts'
+import { type ResponseLike, send } from './response-like.ts'
+import { TakenResponse } from './taken-response.ts'
+import { UnderWay } from './under-way.ts'
+
+/** Answers a request, as `createServer` of `node:http` takes it. */
+export type NodeListener<Request, Response> = (request: Request, response: Response) => unknown
+
+/** Options of a route on `node:http`. */
+export interface NodeOptions<Request> extends EndpointOptions<Request> {
+  /**
+   * Hears what the listener and the functions of the route throw, and of a database that is not ready.
+   * The request is answered by 500, whose content says nothing of it.
+   *
+   * @defaultValue `console.error`
+   */
+  readonly onError?: (error: unknown) => unknown
+}
+
+/** Makes listeners of `node:http` idempotent. */
+export interface IdempotentNode<DB, Request extends object> {
+  /** @returns the same listener, which runs once for a key; whoever comes later gets the first answer. */
+  <Req extends Request & RequestLike, Res extends ResponseLike>(
+    listener: NodeListener<Req, Res>,
+  ): (request: Req, response: Res) => Promise<void>
+  /**
+   * The transaction and the context of a request, for its listener.
+   *
+   * @throws OncelyError `call_missing`.
+   */
+  of(request: Request): HttpCall<DB>
+  /** Answers what is committed under the key of a request, such as one by GET, and executes nothing. */
+  readonly lookup: (request: Request & RequestLike, response: ResponseLike) => Promise<void>
+}
+
+/**
+ * Idempotent listeners of `node:http`.
+ *
+ * @throws OncelyError `invalid_options`.
+ */
+export function idempotent<DB, Of extends Shape, Request extends RequestLike>(
+  idempotency: Idempotency<DB, Of>,
+  { onError = console.error, ...options }: NodeOptions<Request>,
+): IdempotentNode<DB, Request> {
+  if (typeof onError !== 'function') throw invalid('onError must be a function')
+  const endpoint = new Endpoint<DB, Request>(idempotency, options)
+  const calls = new UnderWay<DB, Request>()
+  const told = (error: unknown) => {
+    // What it throws in turn is not to take the answer, or the process, along.
+    void new Promise((resolve) => {
+      resolve(onError(error))
+    }).catch(() => undefined)
+  }
+  const failed = (error: unknown, response: ResponseLike) => {
+    told(error)
+    // Half of an answer must not look like a whole one.
+    if (response.headersSent) response.destroy()
+    else send(response, { status: 500, headers: [], body: new Uint8Array() })
+  }
+  const once = <Req extends Request & RequestLike, Res extends ResponseLike>(
+    listener: NodeListener<Req, Res>,
+  ) => {
+    const listened = async (request: Req, response: Res) => {
+      await listener(request, response)
+    }
+    return async (request: Req, response: Res) => {
+      let taken: TakenResponse | undefined
+      try {
+        const served = await endpoint.serve(new NodeExchange<Request>(request), (call) => {
+          calls.set(request, call)
+          taken = new TakenResponse(response, endpoint.maxResponseBytes)
+          return answeredBy(listened(request, response), taken, told)
+        })
+        if (served.by === 'nobody') await listened(request, response)
+        else answer(served, response, taken)
+      } catch (error) {
+        taken?.clear()
+        failed(error, response)
+      }
+    }
+  }
+  return Object.assign(once, {
+    of: (request: Request) => calls.of(request),
+    async lookup(request: Request & RequestLike, response: ResponseLike) {
+      try {
+        send(response, await endpoint.lookUp(new NodeExchange<Request>(request)))
+      } catch (error) {
+        failed(error, response)
+      }
+    },
+  })
+}
+
+/**
+ * The answer of a listener, which has failed where it throws, also right behind its answer. One that goes
+ * on, such as to wait until the answer is sent, is not waited for: that is behind the commit.
+ */
+async function answeredBy(
+  listening: Promise<void>,
+  { answered }: TakenResponse,
+  told: (error: unknown) => void,
+): Promise<HttpAnswer> {
+  let isOver = false
+  const ended = listening.then(
+    () => answered,
+    (error: unknown) => {
+      if (!isOver) throw error
+      told(error)
+      return answered
+    },
+  )
+  const settled = answered.then(async (answer) => {
+    await setImmediate()
+    return answer
+  })
+  try {
+    return await Promise.race([ended, settled])
+  } finally {
+    isOver = true
+  }
+}
+
+/** Sends what was served, on a response that was taken where the handler has run. */
+export function answer(
+  served: Served,
+  response: ResponseLike,
+  taken: TakenResponse | undefined,
+): void {
+  if (served.by === 'handler') {
+    taken?.give(served.announced)
+  } else if (served.by === 'us') {
+    taken?.clear()
+    send(response, served.answer)
+    taken?.bury()
+  }
+}
