@@ -30,7 +30,16 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   express: ['http'],
   http: ['idempotency', 'call', 'fingerprint', 'response', 'shape', ...leaves],
   sweeper: ['idempotency', 'batches', 'backoff', ...leaves],
-  idempotency: ['batches', 'call', 'fingerprint', 'operation', 'records', 'shape', ...leaves],
+  idempotency: [
+    'batches',
+    'call',
+    'fingerprint',
+    'operation',
+    'records',
+    'response',
+    'shape',
+    ...leaves,
+  ],
   'create-idempotency': [
     'idempotency',
     'with-idempotency',

@@ -23,7 +23,10 @@ export type JoinedResultOf<Returned, Of extends Shape = PlainShape> =
 /** Idempotent writes on one database. Made by `createIdempotency`; holds no state of its own. */
 export interface Idempotency<DB, Of extends Shape = PlainShape> {
   /** The options of this instance, each default filled in. */
-  readonly options: ResolvedOptions & { readonly codec: Codec }
+  readonly options: ResolvedOptions & {
+    /** How values and refusals are written and read. */
+    readonly codec: Codec
+  }
 
   /**
    * Runs a business function at most once for a key. Claim, the function's writes, its events and
