@@ -13,7 +13,6 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { afterEach, describe, it } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 
 import express from 'express'
 import { createIdempotency } from 'oncely'
@@ -94,11 +93,15 @@ for (const [framework, serve] of Object.entries(frameworks)) {
 
     it('calls whoever waits for its end once, when it is sent', async () => {
       const sent: boolean[] = []
+      const isCalled = Promise.withResolvers<undefined>()
       const url = await started((_req, res) => {
-        res.end('x', () => sent.push(res.headersSent))
+        res.end('x', () => {
+          sent.push(res.headersSent)
+          isCalled.resolve(undefined)
+        })
       })
       await (await post(url, 'called')).text()
-      while (sent.length === 0) await setTimeout(1)
+      await isCalled.promise
       deepStrictEqual(sent, [true])
     })
 
