@@ -3,9 +3,18 @@ import { request } from 'node:http'
 
 import { sql } from 'kysely'
 
-import { gate } from '../../support/gate.ts'
+import { type Gate, gate } from '../../support/gate.ts'
 import { type Check, post, problemOf, send, write, writing } from './check.ts'
 import type { Handler } from './server.ts'
+
+/** Writes a note, and answers once it is let go on. */
+function stoppingAt(stop: Gate): Handler {
+  return async ({ call }) => {
+    await write(call)
+    await stop.pass()
+    return { status: 201, headers: [['location', '/things/7']], body: 'made' }
+  }
+}
 
 /** Of requests at once, and of handlers that do not do as they should. */
 export const underWay: readonly Check[] = [
@@ -13,11 +22,7 @@ export const underWay: readonly Check[] = [
     name: 'A27: while the first is under way the second is 409, and is told when to come again',
     async run({ serve, key, notes }) {
       const stop = gate()
-      const server = await serve(async ({ call }) => {
-        await write(call)
-        await stop.pass()
-        return { status: 201, body: 'made' }
-      })
+      const server = await serve(stoppingAt(stop))
       const name = key('under way')
       const first = post(server, name)
       await stop.reached
@@ -50,11 +55,7 @@ export const underWay: readonly Check[] = [
     name: 'A22: a client that hangs up changes nothing: the result is stored, and its retry is answered',
     async run({ serve, key, notes }) {
       const stop = gate()
-      const server = await serve(async ({ call }) => {
-        await write(call)
-        await stop.pass()
-        return { status: 201, body: 'made' }
-      })
+      const server = await serve(stoppingAt(stop))
       const name = key('hang-up')
       const sent = request(`${server.url}/things/1`, {
         method: 'POST',
@@ -186,11 +187,7 @@ export const underWay: readonly Check[] = [
     name: 'a look at a key tells what is committed, and executes nothing',
     async run({ serve, key, notes }) {
       const stop = gate()
-      const server = await serve(async ({ call }) => {
-        await write(call)
-        await stop.pass()
-        return { status: 201, headers: [['location', '/things/7']], body: 'made' }
-      })
+      const server = await serve(stoppingAt(stop))
       const name = key('look')
       const look = () =>
         send(server, { method: 'GET', path: '/lookup', key: `"${name}"`, type: '' })
