@@ -1,3 +1,5 @@
+import type { GenericContainer } from 'testcontainers'
+
 import { OncelyError } from '../../src/errors.ts'
 import type { DatabaseServer } from './database-server.ts'
 
@@ -7,6 +9,7 @@ export async function startContainerServer(): Promise<DatabaseServer> {
   const { PostgreSqlContainer } = await import('@testcontainers/postgresql')
   const container = await new PostgreSqlContainer('postgres:18')
     .withCommand(['postgres', '-c', 'max_connections=400', '-c', 'fsync=off'])
+    .withHealthCheck(health)
     .start()
     .catch((cause: unknown) => {
       const reason = cause instanceof Error ? cause.message : String(cause)
@@ -20,4 +23,15 @@ export async function startContainerServer(): Promise<DatabaseServer> {
       await container.stop()
     },
   }
+}
+
+/**
+ * The server is the first process of its container, and inherits what a killed check leaves behind; a child
+ * that ends by a signal it takes for a crash, and starts all over. So no check is killed for being slow.
+ */
+const health: Parameters<GenericContainer['withHealthCheck']>[0] = {
+  test: ['CMD', 'pg_isready', '--username=test', '--dbname=test'],
+  interval: 1_000,
+  timeout: 60_000,
+  retries: 60,
 }

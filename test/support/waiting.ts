@@ -32,3 +32,13 @@ export async function untilWaiting<DB>(
   }
   throw new Error(`no session of '${applicationName}' has come to wait for a lock`)
 }
+
+/** Looks at `pg_stat_activity` until the session of that process is there no more. */
+export async function untilSessionEnds<DB>(observer: Kysely<DB>, pid: number): Promise<void> {
+  const deadline = Date.now() + DEADLINE_MS
+  while (Date.now() < deadline) {
+    const { rows } = await sql`select from pg_stat_activity where pid = ${pid}`.execute(observer)
+    if (rows.length === 0) return
+  }
+  throw new Error(`the session of process ${pid} does not end`)
+}
