@@ -1,4 +1,9 @@
-export { type ExpressHandler, idempotent, type IdempotentExpress } from './http/express.ts'
+export {
+  type ExpressErrorHandler,
+  type ExpressHandler,
+  idempotent,
+  type IdempotentExpress,
+} from './http/express.ts'
 export type { RequestLike } from './http/node-request.ts'
 export type { ResponseLike } from './http/response-like.ts'
 export type { HttpCall, HttpContext } from './http/call.ts'

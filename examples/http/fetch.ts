@@ -5,7 +5,7 @@ import { callerOf, idempotency } from './idempotency.ts'
 const principal = ({ headers }: Request) => callerOf(headers.get('authorization'))
 const once = idempotent(idempotency, { operation: 'orders.create', principal })
 
-/** For any server, or framework, of web-standard Request and Response. */
+/** For `POST /orders` of any server, or framework, of web-standard Request and Response. */
 export const createOrder = once(async (request) => {
   const { tx, context } = once.of(request)
   const { sku } = (await request.json()) as { sku: string }

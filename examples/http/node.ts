@@ -14,4 +14,7 @@ const listener = once(async (req: IncomingMessage, res: ServerResponse) => {
   await tx.insertInto('orders').values(order).execute()
   res.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(order))
 })
-export const server = createServer((req, res) => void listener(req, res))
+export const server = createServer((req, res) => {
+  if (req.method === 'POST' && req.url === '/orders') void listener(req, res)
+  else res.writeHead(404).end()
+})

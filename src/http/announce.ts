@@ -1,4 +1,4 @@
-/** Headers that say how a key was treated. */
+/** Lines of headers, such as those that say how a key was treated. */
 export type Announced = readonly (readonly [name: string, value: string])[]
 
 /** `true` on every answer that was made by an earlier call. */
@@ -18,5 +18,24 @@ export function announcing(replayWindowMs: number, exposes: boolean): Announced 
   ] as const
   if (!exposes) return [retention]
   const names = 'Idempotent-Replayed, Idempotency-Key-Retention, Retry-After, Link'
-  return [retention, ['access-control-expose-headers', names]]
+  return [retention, [EXPOSE, names]]
+}
+
+const EXPOSE = 'access-control-expose-headers'
+
+/** Those of them that say what a page may read. */
+export function exposedBy(announced: Announced): Announced {
+  return announced.filter(([name]) => name === EXPOSE)
+}
+
+/**
+ * Of middlewares in front and ours: ours in the place of theirs, except that a page may read what either
+ * says.
+ *
+ * @param theirs - by names in lower case.
+ */
+export function besides(theirs: Announced, ours: Announced): Announced {
+  const replaced = new Set(ours.map(([name]) => name.toLowerCase()))
+  replaced.delete(EXPOSE)
+  return [...theirs.filter(([name]) => !replaced.has(name)), ...ours]
 }

@@ -7,7 +7,7 @@ import type { SameAsFirst, Shape } from '../shape.ts'
 import { firstErrorIn } from '../call/context.ts'
 import { decodeAnswer, encodeAnswer, type HttpAnswer } from './answer.ts'
 import { callOf, type HttpCall } from './call.ts'
-import { type Announced, announcing, NO_STORE } from './announce.ts'
+import { type Announced, announcing, exposedBy, NO_STORE } from './announce.ts'
 import { isEnd, NotStored, refusalOf } from './handled.ts'
 import { keyIn } from './key-header.ts'
 import type { EndpointOptions } from './options.ts'
@@ -182,12 +182,8 @@ export class Endpoint<DB, Request> {
       const refusal = error instanceof Refusal ? error : refusalOf(error)
       if (!refusal) throw error
       const answer = refusal.answer(this.options.describedBy)
-      const headers = [...answer.headers, ...this.#exposed()]
+      const headers = [...answer.headers, ...exposedBy(this.#announced)]
       return { by: 'us', answer: { ...answer, headers } }
     }
-  }
-
-  #exposed(): Announced {
-    return this.#announced.filter(([name]) => name === 'access-control-expose-headers')
   }
 }

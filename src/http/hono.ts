@@ -1,12 +1,13 @@
 import { OncelyError } from '../errors.ts'
 import type { Idempotency } from '../idempotency.ts'
 import type { Shape } from '../shape.ts'
+import { besides } from './announce.ts'
 import { answerOf, responseOf } from './answer.ts'
 import type { HttpCall } from './call.ts'
 import { Endpoint, type Exchange } from './endpoint.ts'
 import { answerIn, contentOf, keysIn, targetOf, withContent } from './fetch.ts'
 import type { EndpointOptions } from './options.ts'
-import { type Content, isJson } from './request-fingerprint.ts'
+import type { Content } from './request-fingerprint.ts'
 import { UnderWay } from './under-way.ts'
 
 /** What is used of a Context of Hono. */
@@ -59,7 +60,7 @@ export function idempotent<DB, Of extends Shape, Context extends ContextLike>(
   const calls = new UnderWay<DB, Context>()
   const once = async (context: Context & ContextLike, next: () => Promise<void>) => {
     // Of middlewares in front, such as for CORS.
-    const headers = new Headers(context.res.headers)
+    const inFront = [...context.res.headers]
     let isOver = false as boolean
     const handle = async (call: HttpCall<DB>) => {
       calls.set(context, call)
@@ -71,10 +72,10 @@ export function idempotent<DB, Of extends Shape, Context extends ContextLike>(
       const hasFailed = context.error !== undefined
       return { ...(await answerOf(context.res, endpoint.maxResponseBytes)), hasFailed }
     }
-    // Hono adds the headers of the answer before to the next one.
-    const forget = () => {
+    // Hono adds the headers of the answer before to the next one, unless it is forgotten.
+    const answer = (response: Response) => {
       context.res = undefined
-      context.res = new Response(null, { headers })
+      context.res = response
     }
     try {
       const served = await endpoint.serve(new HonoExchange<Context>(context), handle)
@@ -83,12 +84,12 @@ export function idempotent<DB, Of extends Shape, Context extends ContextLike>(
         await next()
         return
       }
-      if (served.by === 'us') forget()
-      else context.res = undefined
-      context.res = responseOf(answerIn(served))
+      const given = answerIn(served)
+      const headers = served.by === 'us' ? besides(inFront, given.headers) : given.headers
+      answer(responseOf({ ...given, headers }))
     } catch (error) {
       isOver = true
-      forget()
+      answer(new Response(null, { headers: inFront }))
       throw error
     }
   }
@@ -133,7 +134,7 @@ class HonoExchange<Context extends ContextLike> implements Exchange<Context> {
     if (read.some((form) => ['arrayBuffer', 'text', 'blob'].includes(form))) {
       return { bytes: new Uint8Array(await req.arrayBuffer()) }
     }
-    if (read.includes('json') && isJson(this.contentType)) return { parsed: await req.json() }
+    if (read.includes('json')) return { parsed: await req.json() }
     if (this.#raw.bodyUsed) {
       throw new OncelyError(
         'content_consumed',

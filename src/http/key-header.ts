@@ -46,6 +46,9 @@ function quoted(line: string, strict: boolean): string | undefined {
 }
 
 function bare(line: string): string | undefined {
-  const [value = ''] = line.split(';')
-  return BARE.test(value.trim()) ? value.trim() : undefined
+  const [text = ''] = line.split(';')
+  const value = text.trim()
+  // With few digits it is a number to the parser, so with many it is none of ours either.
+  const isNumber = /^[0-9]+(?:\.[0-9]*)?$/.test(value)
+  return BARE.test(value) && !isNumber ? value : undefined
 }

@@ -4,7 +4,7 @@ import type { Exchange } from './endpoint.ts'
 import { checkHead } from './fetch.ts'
 import { KEY_HEADER } from './key-header.ts'
 import { Refusal } from './refusal.ts'
-import { type Content, isJson } from './request-fingerprint.ts'
+import { type Content, isWhole } from './request-fingerprint.ts'
 
 /** What is used of an IncomingMessage of Node. */
 export interface RequestLike {
@@ -43,7 +43,8 @@ export class NodeExchange<Request extends RequestLike> implements Exchange<Reque
 
   get target(): string {
     const { originalUrl } = this.request as Parsed
-    return originalUrl ?? this.request.url ?? ''
+    // A proxy is sent the whole URL (RFC 9112, section 3.2.2), and may pass it on.
+    return (originalUrl ?? this.request.url ?? '').replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, '')
   }
 
   get keys(): readonly string[] {
@@ -70,7 +71,7 @@ export class NodeExchange<Request extends RequestLike> implements Exchange<Reque
     const { body } = this.request as Parsed
     if (body instanceof Uint8Array) return { bytes: body }
     if (typeof body === 'string') return { bytes: Buffer.from(body) }
-    if (body !== undefined && isJson(this.contentType)) return { parsed: body }
+    if (body !== undefined && isWhole(this.contentType)) return { parsed: body }
     throw new OncelyError(
       'content_consumed',
       'the content was read before: put the middleware in front of its parser, or give `fingerprint`',

@@ -64,6 +64,12 @@ function mediaTypeOf(contentType = ''): string {
 }
 
 /** RFC 8259, and the suffix of RFC 6839. */
-export function isJson(contentType: string | undefined): boolean {
-  return /^application\/(?:[^;]+\+)?json$/.test(mediaTypeOf(contentType))
+function isJson(mediaType: string): boolean {
+  return /^application\/(?:[^;]+\+)?json$/.test(mediaType)
+}
+
+/** Whether what a parser makes of it is all there is: of multipart the files are somewhere else. */
+export function isWhole(contentType: string | undefined): boolean {
+  const mediaType = mediaTypeOf(contentType)
+  return isJson(mediaType) || mediaType === 'application/x-www-form-urlencoded'
 }

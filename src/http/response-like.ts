@@ -1,3 +1,4 @@
+import { besides } from './announce.ts'
 import type { HttpAnswer } from './answer.ts'
 
 /** What is used of a ServerResponse of Node. */
@@ -11,15 +12,15 @@ export interface ResponseLike {
   /** As of a ServerResponse. */
   destroy(...given: unknown[]): unknown
   /** As of every emitter of events. */
-  on(event: 'close', listener: () => void): unknown
-  /** As of every emitter of events. */
-  removeListener(event: 'close', listener: () => void): unknown
+  emit(event: string, ...given: unknown[]): boolean
   /** As of a ServerResponse. */
   getHeaders(): Readonly<Record<string, number | string | readonly string[] | undefined>>
   /** As of a ServerResponse. */
   setHeader(name: string, value: number | string | readonly string[]): unknown
   /** As of a ServerResponse. */
   removeHeader(name: string): void
+  /** As of a ServerResponse. */
+  writeHead(status: number): unknown
   /** As of a ServerResponse. */
   end(chunk?: unknown, called?: () => void): unknown
 }
@@ -28,8 +29,13 @@ export interface ResponseLike {
 export function send(response: ResponseLike, { status, headers, body }: HttpAnswer): void {
   if (response.headersSent) return
   response.statusCode = status
-  addHeaders(response, headers)
+  addBeside(response, headers)
   response.end(body.length > 0 ? Buffer.from(body) : undefined)
+}
+
+/** In the place of those of middlewares in front. */
+export function addBeside(response: ResponseLike, headers: HttpAnswer['headers']): void {
+  addHeaders(response, besides(linesOf(response.getHeaders()), headers))
 }
 
 export function addHeaders(response: ResponseLike, headers: HttpAnswer['headers']): void {

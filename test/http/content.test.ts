@@ -98,4 +98,18 @@ describe('the header of a key', () => {
       throws(() => keyIn([token], true), { code: 'key_malformed' }, token)
     }
   })
+
+  it('but not a number, however many digits it has', () => {
+    for (const number of [
+      '1',
+      '1.5',
+      '9'.repeat(15),
+      '9'.repeat(16),
+      '1.2345',
+      `${'9'.repeat(20)}.5`,
+    ]) {
+      throws(() => keyIn([number], false), { code: 'key_malformed' }, number)
+      strictEqual(keyIn([`"${number}"`], false), number)
+    }
+  })
 })

@@ -93,7 +93,7 @@ for (const name of ['plain', 'oncelyDialect'] as const) {
       const db = connect()
       const key = `unnoticed ${name}`
       proxy.meddle('lost before, unnoticed')
-      isLostConnection(await failureOf(call(db, key, { resolveTimeoutMs: 2_000 })))
+      isLostConnection(await failureOf(call(db, key, { resolveTimeoutMs: 4_000 })))
       deepStrictEqual(await call(db, key), { ok: true, kind: 'executed', value: 'note' })
       deepStrictEqual(await host.left(key), written)
     })

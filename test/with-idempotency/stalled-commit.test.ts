@@ -21,7 +21,7 @@ const database = testDatabase()
 const host = notesHost(database)
 const proxy = wireProxy(database.url)
 // Half of the look-up is for the transaction to end by itself; a busy machine needs some of the rest.
-const options = { lockTimeoutMs: PATIENCE_MS, resolveTimeoutMs: 1_500 }
+const options = { lockTimeoutMs: PATIENCE_MS, resolveTimeoutMs: 3_000 }
 
 // A plain host keeps a stalled connection until the link breaks.
 afterEach(() => {

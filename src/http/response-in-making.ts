@@ -1,0 +1,123 @@
+import { OncelyError } from '../errors.ts'
+import { type HttpAnswer, tooLarge } from './answer.ts'
+import { addHeaders, bytesIn, linesOf, pairsOf, type ResponseLike } from './response-like.ts'
+
+/** RFC 9112, section 4: what Node would refuse to send behind the commit. */
+const isReason = (text: string | undefined) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text ?? '')
+
+/** What a handler writes to a response, kept until it has ended it. Its status and headers are on the response. */
+export class ResponseInMaking {
+  /** The whole answer, once the handler has ended it. */
+  readonly answered: Promise<HttpAnswer>
+  readonly #response: ResponseLike
+  readonly #limit: number
+  readonly #chunks: Buffer[] = []
+  #length = 0
+  #isHeadSent = false
+  #head: Pick<ResponseLike, 'statusCode' | 'statusMessage'> | undefined
+  readonly #called: (() => void)[] = []
+  #resolve: (answer: HttpAnswer) => void = () => undefined
+  #reject: (error: unknown) => void = () => undefined
+
+  /** @param limit - how many octets an answer may have. */
+  constructor(response: ResponseLike, limit: number) {
+    this.#response = response
+    this.#limit = limit
+    this.answered = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    // Whoever waits for it may have gone.
+    this.answered.catch(() => undefined)
+  }
+
+  get isHeadSent(): boolean {
+    return this.#isHeadSent
+  }
+
+  /** Status and reason as they were at the end, once it is ended. */
+  get head(): Pick<ResponseLike, 'statusCode' | 'statusMessage'> | undefined {
+    return this.#head
+  }
+
+  get isEnded(): boolean {
+    return this.#head !== undefined
+  }
+
+  get body(): Buffer {
+    return Buffer.concat(this.#chunks)
+  }
+
+  /** To be called when it is sent. */
+  sent(): void {
+    for (const one of this.#called) one()
+  }
+
+  /** Whether the head can still be changed. A second answer is told of, and comes to nothing. */
+  mayChange(): boolean {
+    if (!this.#isHeadSent) return true
+    if (this.isEnded) {
+      process.emitWarning('a handler has answered twice: the first answer counts', 'OncelyWarning')
+      return false
+    }
+    // As Node has it, so that a framework knows it.
+    throw Object.assign(new Error('Cannot set headers after they are sent to the client'), {
+      code: 'ERR_HTTP_HEADERS_SENT',
+    })
+  }
+
+  readonly writeHead = (status: number, ...given: unknown[]): ResponseLike => {
+    if (!this.mayChange()) return this.#response
+    const [message] = given
+    this.#response.statusCode = status
+    if (typeof message === 'string') this.#response.statusMessage = message
+    const headers = typeof message === 'string' ? given[1] : (given[1] ?? message)
+    addHeaders(this.#response, pairsOf(headers))
+    this.#isHeadSent = true
+    return this.#response
+  }
+
+  /** As Node does it: by what may have been put in the place of `writeHead`, such as to add a header. */
+  readonly sendHead = (): void => {
+    if (!this.#isHeadSent) this.#response.writeHead(this.#response.statusCode)
+    this.#isHeadSent = true
+  }
+
+  readonly write = (chunk: unknown, ...given: unknown[]): boolean => {
+    const called = given.find((one) => typeof one === 'function') as (() => void) | undefined
+    if (called) process.nextTick(called)
+    if (this.isEnded) return false
+    this.sendHead()
+    const bytes = bytesIn(chunk, given[0])
+    this.#length += bytes.length
+    if (this.#length <= this.#limit) this.#chunks.push(bytes)
+    return true
+  }
+
+  readonly end = (...given: unknown[]): ResponseLike => {
+    if (this.isEnded) return this.#response
+    const [chunk, encoding] = typeof given[0] === 'function' ? [] : given
+    const called = given.find((one) => typeof one === 'function') as (() => void) | undefined
+    if (called) this.#called.push(called)
+    if (chunk !== undefined && chunk !== null) {
+      this.write(chunk, typeof encoding === 'string' ? encoding : undefined)
+    }
+    this.sendHead()
+    const { statusCode, statusMessage } = this.#response
+    this.#head = { statusCode, statusMessage }
+    if (this.#length > this.#limit) {
+      this.#reject(tooLarge(this.#limit))
+    } else if (!isReason(statusMessage)) {
+      this.#reject(new OncelyError('invalid_response', 'the status message cannot be sent'))
+    } else {
+      const headers = linesOf(this.#response.getHeaders())
+      this.#resolve({ status: statusCode, headers, body: this.body })
+    }
+    return this.#response
+  }
+
+  /** Nobody will end it any more. */
+  abandon(): void {
+    if (!this.isEnded) this.#reject(new Error('the response was destroyed before it was ended'))
+  }
+}
