@@ -6,57 +6,17 @@ import type { Denied, Duplicate, QuotaExceeded } from '../result.ts'
 import type { SameAsFirst, Shape } from '../shape.ts'
 import { firstErrorIn } from '../call/context.ts'
 import { decodeAnswer, encodeAnswer, type HttpAnswer } from './answer.ts'
-import { callOf, type HttpCall } from './call.ts'
+import { callOf } from './call.ts'
 import { type Announced, announcing, exposedBy, NO_STORE } from './announce.ts'
+import type { Exchange, Handle, Served, ServedByUs } from './exchange.ts'
 import { isEnd, NotStored, refusalOf } from './handled.ts'
 import { keyIn } from './key-header.ts'
 import type { EndpointOptions } from './options.ts'
 import { answerTo } from './outcome.ts'
 import { type ResolvedEndpoint, resolveEndpoint } from './resolve-options.ts'
 import { Refusal } from './refusal.ts'
-import { type Content, fingerprintOfRequest } from './request-fingerprint.ts'
+import { fingerprintOfRequest } from './request-fingerprint.ts'
 import { storedBy } from './stored-headers.ts'
-
-/** A request, as an adapter sees it. */
-export interface Exchange<Request> {
-  /** The framework's own, for the functions that a route gives. */
-  readonly request: Request
-  readonly method: string
-  /** Path and query, as they were sent. */
-  readonly target: string
-  /** Each line of the header with the key. */
-  readonly keys: readonly string[]
-  readonly contentType: string | undefined
-  /**
-   * Reads the content, or what a parser has made of it.
-   *
-   * @throws Refusal `content_too_large` before more than that many octets are read.
-   */
-  readonly content: (limit: number) => Promise<Content>
-}
-
-/** What is to be done for a request. */
-export type Served =
-  /** It is not ours: the handler has not run, and is to run as if we were not there. */
-  | { readonly by: 'nobody' }
-  | ServedByUs
-  /** The handler has run. What it answered is to be sent as it is, with these headers besides. */
-  | { readonly by: 'handler'; readonly answer: HttpAnswer; readonly announced: Announced }
-
-/** The handler has not run, or what it has answered does not count. */
-interface ServedByUs {
-  readonly by: 'us'
-  readonly answer: HttpAnswer
-}
-
-/** The whole answer of a handler. */
-interface Handled extends HttpAnswer {
-  /** Whether it is what somebody has made of an error that the handler has thrown. */
-  readonly hasFailed?: boolean
-}
-
-/** Runs the handler and takes its answer. */
-export type Handle<DB> = (call: HttpCall<DB>) => Promise<Handled>
 
 /** Whatever options the host's instance has. */
 interface AnyShape extends Shape {

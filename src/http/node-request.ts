@@ -1,6 +1,6 @@
 import { OncelyError } from '../errors.ts'
 import { bytesOf } from './answer.ts'
-import type { Exchange } from './endpoint.ts'
+import type { Exchange } from './exchange.ts'
 import { checkHead } from './fetch.ts'
 import { KEY_HEADER } from './key-header.ts'
 import { Refusal } from './refusal.ts'
