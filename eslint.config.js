@@ -8,7 +8,7 @@ export default defineConfig(
     'docs/api/',
     'codegen/db.ts',
     'codegen/catalogue.ts',
-    'test/consumers/nest-program.ts',
+    'test/consumers/{nest,http}-program.ts',
   ]),
   eslint.configs.recommended,
   tseslint.configs.strictTypeChecked,

@@ -1,8 +1,9 @@
 // `npm run test:consumers`: packs the package and lives with it in empty projects of other people's:
 // install, migrate by the command, the four branches, every entry point; and the command on a server
-// that is too old, and on the oldest one that is not.
+// that is too old, and on the oldest one that is not. `npm run test:consumers -- TEXT` takes the projects
+// whose name has that text.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -13,6 +14,7 @@ import { startTestServer } from '../support/database-server.ts'
 import { startEmbeddedServer } from '../support/embedded-server.ts'
 import { installServer, type OtherMajor } from '../support/server-package.ts'
 import { urlOf } from '../support/test-run.ts'
+import { adoptingCommands, httpFiles, textOf } from './given.ts'
 import { type Project, projects } from './projects.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -51,7 +53,7 @@ function live(project: Project, folder: string, tarball: string, url: string): s
     run(project.migration ?? ['npx', 'oncely', 'migrate'], folder, url)
     const output = project.commands.map((command) => run(command, folder, url)).at(-1)
     run(['npx', 'oncely', 'doctor'], folder, url)
-    return output === expected ? undefined : `printed:\n${output}`
+    return output === (project.prints ?? expected) ? undefined : `printed:\n${output}`
   } catch (error) {
     const { message, stdout = '', stderr = '' } = error as Error & Record<string, string>
     return `${message}\n${stdout}${stderr}`
@@ -95,21 +97,6 @@ async function newDatabase(serverUrl: string, name: string): Promise<string> {
   return url
 }
 
-/** The commands of README's section for services that are there already; of oncely, this tarball. */
-function adoptingCommands(tarball: string): readonly (readonly string[])[] {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  const [, section = ''] = /^## Adopting it[^\n]*\n([^]*?)^### /m.exec(readme) ?? []
-  const blocks = [...section.matchAll(/```sh\n([^]*?)```/g)].map(([, text = '']) => text)
-  const lines = blocks.flatMap((text) => text.trim().split('\n'))
-  if (lines.length < 6) throw new Error('README has lost commands')
-  return lines.map((line) =>
-    line
-      .trim()
-      .split(' ')
-      .map((word, index) => (index > 1 && word === 'oncely' ? tarball : word)),
-  )
-}
-
 const folder = mkdtempSync(join(tmpdir(), 'oncely-consumers-'))
 const server = await startTestServer()
 let failed = 0
@@ -124,10 +111,16 @@ try {
   run(['publint', 'run', tarball, '--strict'], root)
   run(['attw', tarball, '--profile', 'esm-only'], root)
   console.log('ok: publint and attw')
-  const read = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8')
-  const program = read('program.ts')
+  const program = textOf('program.ts')
   const { code } = transformSync(program, { loader: 'ts', format: 'esm', target: 'es2023' })
-  const all = projects(program, code, read('nest-program.ts'), adoptingCommands(tarball))
+  const [only = ''] = process.argv.slice(2)
+  const all = projects(
+    program,
+    code,
+    textOf('nest-program.ts'),
+    httpFiles(),
+    adoptingCommands(tarball),
+  ).filter(({ name }) => name.includes(only))
   const tell = (name: string, problem: string | undefined) => {
     console.log(`${problem === undefined ? 'ok' : 'FAILED'}: ${name}`)
     if (problem === undefined) return
@@ -140,6 +133,7 @@ try {
   }
   const old = /PostgreSQL 13.*14 or newer/s
   const refused = [['migrate', 1, old] as const, ['doctor', 1, old] as const]
+  if (all.length === 0) tell('a project of that name', 'there is none')
   tell('PostgreSQL 13 is refused', await meetServer(folder, 13, refused))
   const well = [['migrate', 0, /applied 0001/] as const, ['doctor', 0, /all is well/] as const]
   tell('PostgreSQL 14 is well', await meetServer(folder, 14, well))

@@ -11,6 +11,8 @@ export interface Project {
   readonly migration?: readonly string[]
   /** Run in the project one after the other; the last one runs the program. */
   readonly commands: readonly (readonly string[])[]
+  /** What the program prints, where it is another than of the others. */
+  readonly prints?: string
 }
 
 const typescript = ['typescript@6.0.3', '@types/pg@8.23.1', '@types/node@24.19.4']
@@ -52,12 +54,14 @@ function commonJs(script: string): string {
  * @param program - the program in TypeScript.
  * @param script - the same without types, an ES module.
  * @param nest - the program of a NestJS host.
+ * @param http - the program of a host with routes, and the files it imports.
  * @param adopting - the commands that README has for a service that is there already.
  */
 export function projects(
   program: string,
   script: string,
   nest: string,
+  http: Readonly<Record<string, string>>,
   adopting: readonly (readonly string[])[],
 ): readonly Project[] {
   return [
@@ -169,6 +173,25 @@ export function projects(
         ['npx', 'tsc'],
         ['node', 'out/program.js'],
       ],
+    },
+    {
+      name: 'routes on Express, Hono, node and fetch, libraries checked',
+      files: {
+        ...http,
+        'tsconfig.json': tsconfig({
+          module: 'nodenext',
+          rewriteRelativeImportExtensions: true,
+          skipLibCheck: false,
+        }),
+      },
+      packages: [...typescript, 'express@5.3.0', '@types/express@5.0.6', 'hono@4.13.19'],
+      commands: [
+        ['npx', 'tsc'],
+        ['node', 'out/program.js'],
+      ],
+      prints: ['express', 'hono', 'node', 'fetch']
+        .map((name) => `${name} 201 201 first true 1\n`)
+        .join(''),
     },
     {
       name: 'every command of "Adopting it in an existing service" in README',
