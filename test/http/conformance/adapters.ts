@@ -27,7 +27,7 @@ import {
 const operation = 'things.make'
 
 /** Once it listens, on a port that is free. */
-async function listening(server: NodeServer): Promise<Server> {
+export async function listening(server: NodeServer): Promise<Server> {
   if (!server.listening) await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
