@@ -74,10 +74,11 @@ export class Endpoint<DB, Request> {
       if (key === undefined) throw new Refusal('key_missing')
       const scope = await this.#scopeOf(exchange)
       const result = await this.#idempotency.lookup(scope, key, 'any', { deadlineMs })
-      return { by: 'us', answer: await answerTo(result, this.#announced, this.maxResponseBytes) }
+      const found = await answerTo(result, this.#announced, this.maxResponseBytes)
+      // The key is no part of what a cache knows an answer by, and the caller perhaps neither.
+      return { by: 'us', answer: { ...found, headers: [...found.headers, NO_STORE] } }
     })
-    // The key is no part of what a cache knows an answer by, and the caller perhaps neither.
-    return { ...answer, headers: [...answer.headers, NO_STORE] }
+    return answer
   }
 
   async #run(exchange: Exchange<Request>, key: string, handle: Handle<DB>): Promise<Served> {
