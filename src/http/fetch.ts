@@ -1,3 +1,4 @@
+import { OncelyError } from '../errors.ts'
 import type { Idempotency } from '../idempotency.ts'
 import type { Shape } from '../shape.ts'
 import { answerOf, bytesOf, type HttpAnswer, responseOf } from './answer.ts'
@@ -43,7 +44,7 @@ export function idempotent<DB, Of extends Shape>(
   const calls = new UnderWay<DB, Request>()
   const once = (handler: FetchHandler) => async (request: Request) => {
     // What reads it for a fingerprint leaves it to be read by the handler.
-    const seen = options.fingerprint ? request.clone() : request
+    const seen = options.fingerprint && !request.bodyUsed ? request.clone() : request
     const served = await endpoint.serve(new FetchExchange(seen), async (call) => {
       // Read for its fingerprint, it can be read again.
       const given = call.body ? withContent(request, call.body) : request
@@ -112,8 +113,16 @@ export function keysIn(headers: Headers): readonly string[] {
   return line === null ? [] : [line]
 }
 
-/** @throws Refusal `content_too_large` or `content_encoded`. */
-export async function contentOf({ headers, body }: Request, limit: number): Promise<Content> {
+/** @throws Refusal `content_too_large` or `content_encoded`; OncelyError `content_consumed`. */
+export async function contentOf(request: Request, limit: number): Promise<Content> {
+  const { headers, body, bodyUsed } = request
+  // There is nothing left of it, as of a request without content.
+  if (bodyUsed) {
+    throw new OncelyError(
+      'content_consumed',
+      'the content was read before: put the middleware in front of what reads it, or give `fingerprint`',
+    )
+  }
   checkHead(headers.get('content-length'), headers.get('content-encoding'), limit)
   const bytes = await bytesOf(body, limit)
   if (!bytes) throw new Refusal('content_too_large')

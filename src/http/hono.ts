@@ -1,4 +1,3 @@
-import { OncelyError } from '../errors.ts'
 import type { Idempotency } from '../idempotency.ts'
 import type { Shape } from '../shape.ts'
 import { besides } from './announce.ts'
@@ -136,12 +135,6 @@ class HonoExchange<Context extends ContextLike> implements Exchange<Context> {
       return { bytes: new Uint8Array(await req.arrayBuffer()) }
     }
     if (read.includes('json')) return { parsed: await req.json() }
-    if (this.#raw.bodyUsed) {
-      throw new OncelyError(
-        'content_consumed',
-        'the content was read before: put the middleware in front of what reads it, or give `fingerprint`',
-      )
-    }
     const content = await contentOf(this.#raw, limit)
     // For the handler to read it.
     if ('bytes' in content) req.raw = withContent(this.#raw, content.bytes)
