@@ -28,7 +28,12 @@ const form = express.urlencoded({ extended: false })
 const consuming = {
   // As a parser of forms with files does, which keeps them somewhere else.
   Express: () =>
-    servedBehind.express((request, _response, next) => void request.toArray().then(() => { next(); })),
+    servedBehind.express(
+      (request, _response, next) =>
+        void request.toArray().then(() => {
+          next()
+        }),
+    ),
   'node:http': () => servedBehind.node((request) => request.toArray()),
   'Hono, by what keeps nothing for it': () => servedBehind.hono((c) => c.req.raw.text()),
   'fetch, at once': () => servedBehind.fetch((request) => request.text()),
