@@ -9,6 +9,7 @@ import { isOncelyError } from '../src/errors.ts'
 import { checkConnection } from '../src/postgres/server.ts'
 import { startTestServer } from '../test/support/database-server.ts'
 import { startTestRun } from '../test/support/test-run.ts'
+import { compileCache } from './compile-cache.ts'
 
 const patterns = process.argv.slice(2)
 const files = globSync(patterns.length > 0 ? patterns : 'test/**/*.test.ts').sort()
@@ -29,7 +30,10 @@ async function runTests(url: string): Promise<number> {
   try {
     if (interrupted) return 1
     // Most of the time a test waits for the server, or for another test to come to a gate.
-    const imports = ['--import', 'tsx', '--import', './test/support/end-with-owner.ts']
+    const imports = ['own-name', 'end-with-owner'].flatMap((name) => [
+      '--import',
+      `./test/support/${name}.ts`,
+    ])
     const { ONCELY_TEST_REPORTER: reporter } = process.env
     const report = reporter ? [`--test-reporter=${reporter}`] : []
     runner = spawn(
@@ -37,7 +41,12 @@ async function runTests(url: string): Promise<number> {
       [...imports, ...report, '--test', '--test-timeout=120000', '--test-concurrency=4', ...files],
       {
         stdio: 'inherit',
-        env: { ...process.env, ...run.env, ONCELY_TEST_OWNER: String(process.pid) },
+        env: {
+          NODE_COMPILE_CACHE: compileCache(),
+          ...process.env,
+          ...run.env,
+          ONCELY_TEST_OWNER: String(process.pid),
+        },
         cwd: join(import.meta.dirname, '..'),
       },
     )

@@ -29,7 +29,7 @@ function list(url: string): string[][] {
 describe('kysely-ctl by kysely.config.ts', () => {
   it('lists all four migrations, and agrees with oncely migrate on what is applied', async () => {
     const url = await emptyDatabase(database)
-    const migrate = ['--import', 'tsx', 'src/cli/main.ts', 'migrate', '--url', url]
+    const migrate = ['src/cli/main.ts', 'migrate', '--url', url]
     const pending = names.map((name) => [' ', name])
     const applied = names.map((name) => ['✓', name])
 

@@ -23,6 +23,7 @@ import {
   writeNote,
   written,
 } from '../support/notes-host.ts'
+import { fromSources } from '../support/sources.ts'
 import { wireProxy } from '../support/wire-proxy.ts'
 import { postgresJsHost } from './postgres-js-host.ts'
 
@@ -33,7 +34,7 @@ const proxy = wireProxy(database.url)
 /** One call in a process of its own, which may end it. */
 async function callElsewhere(key: string, name: string) {
   const caller = join(import.meta.dirname, 'postgres-js-caller.ts')
-  const args = ['--import', import.meta.resolve('tsx'), caller, proxy.url(), key, name]
+  const args = [...fromSources, caller, proxy.url(), key, name]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const texts = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const) {

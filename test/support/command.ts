@@ -2,7 +2,10 @@ import { type ChildProcess, spawn, spawnSync, type SpawnSyncReturns } from 'node
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
-const command = ['--import', import.meta.resolve('tsx'), join(root, 'src/cli/main.ts')]
+const command = join(root, 'src/cli/main.ts')
+
+/** A command that is not compiled each time is the same one. */
+const { PATH, NODE_COMPILE_CACHE } = process.env
 
 /** What a command came to. */
 export type Ended = Pick<SpawnSyncReturns<string>, 'status' | 'stdout' | 'stderr'>
@@ -15,10 +18,10 @@ interface Place {
 
 /** The command `oncely` as a user runs it. */
 export function oncely(args: readonly string[], { cwd = '/', env = {} }: Place = {}): Ended {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...command, ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...args], {
     cwd,
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH, NODE_COMPILE_CACHE, ...env },
   })
   return { status, stdout, stderr }
 }
@@ -28,8 +31,8 @@ export function startOncely(args: readonly string[]): {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
 } {
-  const child = spawn(process.execPath, [...command, ...args], {
-    env: { PATH: process.env['PATH'] },
+  const child = spawn(process.execPath, [command, ...args], {
+    env: { PATH, NODE_COMPILE_CACHE },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const texts = { stdout: '', stderr: '' }

@@ -9,6 +9,7 @@ import { sql } from 'kysely'
 
 import type { TestDatabase } from './database.ts'
 import type { HostName } from './hosts.ts'
+import { fromSources } from './sources.ts'
 
 const root = join(import.meta.dirname, '../..')
 const script = join(root, 'test/support/idle-caller.ts')
@@ -23,7 +24,7 @@ export async function idleProcess(
   host: HostName,
   how: 'held' | 'idle',
 ) {
-  const child = spawn(process.execPath, ['--import', 'tsx', script, database.url, host, how], {
+  const child = spawn(process.execPath, [...fromSources, script, database.url, host, how], {
     cwd: root,
     stdio: ['pipe', 'pipe', 'pipe'],
   })

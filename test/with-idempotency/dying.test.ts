@@ -16,6 +16,7 @@ import {
   writeNote,
   written,
 } from '../support/notes-host.ts'
+import { fromSources } from '../support/sources.ts'
 
 const database = testDatabase()
 const host = notesHost(database)
@@ -28,7 +29,7 @@ const script = join(root, 'test/support/dying-caller.ts')
 
 /** A process that has claimed the key, written its note, and not come to its end. */
 async function dyingCaller(t: TestContext, key: string, how: 'hang' | 'reject') {
-  const child = spawn(process.execPath, ['--import', 'tsx', script, database.url, key, how], {
+  const child = spawn(process.execPath, [...fromSources, script, database.url, key, how], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
