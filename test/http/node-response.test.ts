@@ -1,81 +1,23 @@
 // What Node's frameworks do with a response, and what becomes of it while nothing is sent.
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import { once } from 'node:events'
-import {
-  Agent,
-  createServer,
-  type IncomingMessage,
-  request,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { afterEach, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 
-import express from 'express'
 import { createIdempotency } from 'oncely'
-import { idempotent as onExpress } from 'oncely/express'
-import type { EndpointOptions } from 'oncely/http'
-import { idempotent as onNode } from 'oncely/node'
 
 import { testDatabase } from '../support/database.ts'
 import { notesHost } from '../support/notes-host.ts'
+import { type Handle, nodeFrameworks, type Options } from './node-frameworks.ts'
 
 const database = testDatabase()
 const host = notesHost(database)
-const idempotency = createIdempotency(host.connect())
-const principal = () => ({ tenant: 't1', actor: 'u1' })
-const servers: Server[] = []
+const start = nodeFrameworks(createIdempotency(host.connect()))
 
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.close()
-    server.closeAllConnections()
-  }
-})
-
-type Options = Omit<EndpointOptions<never>, 'operation' | 'principal' | 'fingerprint'>
-type Handle = (request: IncomingMessage, response: ServerResponse) => unknown
-
-/** The same handler on both, behind a note under the key. */
-const frameworks = {
-  node(handle: Handle, options: Options) {
-    const onError = () => undefined
-    const once = onNode(idempotency, { operation: 'node', principal, onError, ...options })
-    const listener = once(async (req: IncomingMessage, res: ServerResponse) => {
-      const { tx, context } = once.of(req)
-      await tx.insertInto('notes').values({ key: context.key, body: 'note' }).execute()
-      await handle(Object.assign(req, { tx }), res)
-    })
-    return createServer((req, res) => {
-      if (req.method === 'GET') res.end('alive')
-      else void listener(req, res)
-    })
-  },
-  express(handle: Handle, options: Options) {
-    const once = onExpress(idempotency, { operation: 'express', principal, ...options })
-    const app = express().set('env', 'test')
-    app.get('/', (_req, res) => {
-      res.send('alive')
-    })
-    app.post('/', once, async (req, res) => {
-      const { tx, context } = once.of(req)
-      await tx.insertInto('notes').values({ key: context.key, body: 'note' }).execute()
-      await handle(Object.assign(req, { tx }), res)
-    })
-    return createServer(app)
-  },
-}
-
-for (const [framework, serve] of Object.entries(frameworks)) {
-  const started = async (handle: Handle, options: Options = {}) => {
-    const server = serve(handle, options).listen(0, '127.0.0.1')
-    servers.push(server)
-    await once(server, 'listening')
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  }
+for (const framework of ['node', 'express'] as const) {
+  const started = (handle: Handle, options?: Options) => start(framework, handle, options)
   const post = (url: string, key: string) =>
     fetch(url, { method: 'POST', headers: { 'idempotency-key': `"${key} ${framework}"` } })
   const notes = async (key: string) => (await host.left(`${key} ${framework}`)).notes.length

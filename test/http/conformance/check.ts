@@ -71,6 +71,10 @@ export function problemOf({ headers, text }: Seen): Record<string, unknown> {
   return JSON.parse(text) as Record<string, unknown>
 }
 
+export const statusAndCode = (seen: Seen) => [seen.status, problemOf(seen)['code']]
+
+export const isReplayed = ({ headers }: Seen) => headers.get('idempotent-replayed') === 'true'
+
 /** Writes a note under the key, and answers. */
 export function writing(
   answer: Awaited<ReturnType<Handler>> = { status: 201, body: 'made' },
