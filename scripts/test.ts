@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 import { isOncelyError } from '../src/errors.ts'
 import { checkConnection } from '../src/postgres/server.ts'
-import { startTestServer } from '../test/support/database-server.ts'
+import { type DatabaseServer, startTestServer } from '../test/support/database-server.ts'
 import { startTestRun } from '../test/support/test-run.ts'
 import { compileCache } from './compile-cache.ts'
 
@@ -24,7 +24,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-async function runTests(url: string): Promise<number> {
+async function runTests({ url, stays = false }: DatabaseServer): Promise<number> {
   await checkConnection(url)
   const run = await startTestRun(url)
   try {
@@ -53,7 +53,7 @@ async function runTests(url: string): Promise<number> {
     const [code] = (await once(runner, 'exit')) as [number | null]
     return code ?? 1
   } finally {
-    await run.end()
+    await run.end({ drop: stays })
   }
 }
 
@@ -64,7 +64,7 @@ if (files.length === 0) {
   try {
     const server = await startTestServer()
     try {
-      process.exitCode = interrupted ? 1 : await runTests(server.url)
+      process.exitCode = interrupted ? 1 : await runTests(server)
     } finally {
       await server.stop()
     }

@@ -8,7 +8,7 @@ import { Client, Pool, type PoolConfig } from 'pg'
 
 import type { DB } from '../../codegen/db.ts'
 import { hosts } from './hosts.ts'
-import { templateOf, urlOf } from './test-run.ts'
+import { createDatabase, templateOf, urlOf } from './test-run.ts'
 
 /** What a test wants of its connections; anything of pg's pool, and of Kysely but the dialect. */
 export interface ConnectOptions extends Omit<PoolConfig, 'log'>, Omit<KyselyConfig, 'dialect'> {
@@ -66,7 +66,7 @@ export function testDatabase(): TestDatabase {
 
   const watcher = connect({ max: 2, application_name: 'watcher' })
 
-  before(() => onServer(server, `create database ${name} template ${templateOf(run)}`))
+  before(() => onServer(server, createDatabase(name, templateOf(run))))
   after(async () => {
     try {
       await checkLeaks(pools, watcher)

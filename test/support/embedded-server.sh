@@ -15,9 +15,10 @@ run() {
   "$bin/$@" >>"$folder/log" 2>&1 </dev/null
 }
 
+# By md5, as a session is begun thousands of times in a run, and SCRAM is made to take its time.
 if read -r password && read -r bin; then
   (umask 077 && printf '%s\n' "$password" >"$folder/password")
-  if run initdb -D "$folder/data" --username=postgres --auth=password \
+  if run initdb -D "$folder/data" --username=postgres --auth=md5 \
     --pwfile="$folder/password" --no-sync --encoding=UTF8 --locale=C.UTF-8 &&
     run pg_ctl -D "$folder/data" -w -t 60 -l "$folder/log" -o "$options" start; then
     echo ready
