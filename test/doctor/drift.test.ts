@@ -1,9 +1,10 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
-import { type Kysely, sql } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import { createIdempotency } from 'oncely'
 import { diagnose, migrateToLatest } from 'oncely/migrations'
+import { Pool } from 'pg'
 
 import type { DB } from '../../codegen/db.ts'
 import { dumpSchema } from '../../codegen/dump-schema.ts'
@@ -14,11 +15,23 @@ import { claimedRow } from '../support/record-rows.ts'
 
 const database = testDatabase()
 
+const templates = new Map<string, Promise<string>>()
+
+/** A database of one's own with all of the tables in a schema, which are made there only once. */
 async function migrated(schema: string): Promise<Kysely<unknown>> {
-  const connectionString = await emptyDatabase(database)
-  const db = database.connect<unknown>({ schema: null, connectionString, max: 1 })
+  const template = templates.get(schema) ?? migratedTemplate(schema)
+  templates.set(schema, template)
+  const connectionString = await emptyDatabase(database, await template)
+  return database.connect<unknown>({ schema: null, connectionString, max: 1 })
+}
+
+async function migratedTemplate(schema: string): Promise<string> {
+  const url = await emptyDatabase(database)
+  const dialect = new PostgresDialect({ pool: new Pool({ connectionString: url }) })
+  // Nobody may be connected to what is copied.
+  await using db = new Kysely<unknown>({ dialect })
   await migrateToLatest(db, { schema, withOrders: true })
-  return db
+  return url
 }
 
 /** Somebody's hand, `$` being the schema; what it is told as. */
