@@ -16,7 +16,9 @@ const read = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8')
 const manifest: PackageJson = read('package.json')
 
 function run(cwd: string, command: string, args: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' })
+  // What is compiled of a folder that is gone in a minute is not worth being kept.
+  const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' }
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8', env })
   strictEqual(status, 0, `${command} ${args.join(' ')}\n${stdout}${stderr}`)
   return stdout
 }
@@ -75,7 +77,9 @@ describe('the package as it is built and packed', () => {
       filter: (path) => !ignored.test(path.slice(root.length)),
     })
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-    run(copy, process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'])
+    // `npm run typecheck` has looked at the types.
+    const build = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck']
+    run(copy, process.execPath, build)
     const [report] = JSON.parse(
       run(copy, 'npm', ['pack', '--dry-run', '--json', '--ignore-scripts']),
     ) as [{ files: { path: string }[] }]

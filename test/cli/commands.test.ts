@@ -2,6 +2,7 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
 import { sql } from 'kysely'
+import { migrateToLatest } from 'oncely/migrations'
 
 import { type Ended, oncely } from '../support/command.ts'
 import { testDatabase } from '../support/database.ts'
@@ -13,9 +14,8 @@ const database = testDatabase()
 async function migrated() {
   const url = await emptyDatabase(database)
   const db = database.connect<unknown>({ schema: null, connectionString: url })
-  const run = (...args: string[]) => oncely([...args, '--url', url])
-  strictEqual(run('migrate').status, 0)
-  return { db, run }
+  await migrateToLatest(db)
+  return { db, run: (...args: string[]) => oncely([...args, '--url', url]) }
 }
 
 const said = (stdout: string, status = 0): Ended => ({ status, stdout, stderr: '' })

@@ -53,12 +53,14 @@ describe('checkUnderFaults', () => {
 
   it('finds that nobody ever has a last word', async () => {
     let made = 0
-    const found = await wrongs(async (client, key) => {
+    const busy = subject(async (client, key) => {
       made += 1
       if (made === 1) return once(client, key)
       await client.query('select 1').catch(() => undefined)
       return { kind: 'in_progress' }
     })
+    const { problems } = await checkUnderFaults(busy, { ...quick, attempts: 3 })
+    const found = new Set(problems.map(({ wrong }) => wrong))
     ok(found.has('lost') && found.has('stuck'))
   })
 
