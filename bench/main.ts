@@ -1,6 +1,6 @@
 // `npm run bench`: what oncely costs, against budgets. See `--help`.
 //
-// Node runs these sources as they are, and only leaves their types out. tsx, which runs everything else
+// Node runs these sources as they are, and only leaves their types out. tsx, which runs other commands
 // here, adds a call to whatever makes a function, so that it keeps its name: a cost to ours and to
 // those it is compared with that nobody has who uses the built package. Node knows nothing of
 // tsconfig's `paths`, so that the sources are imported by their file: `oncely` would be a build of any age.
