@@ -30,10 +30,7 @@ async function runTests({ url, stays = false }: DatabaseServer): Promise<number>
   try {
     if (interrupted) return 1
     // Most of the time a test waits for the server, or for another test to come to a gate.
-    const imports = ['own-name', 'end-with-owner'].flatMap((name) => [
-      '--import',
-      `./test/support/${name}.ts`,
-    ])
+    const imports = ['--import', 'tsx', '--import', './test/support/end-with-owner.ts']
     const { ONCELY_TEST_REPORTER: reporter } = process.env
     const report = reporter ? [`--test-reporter=${reporter}`] : []
     runner = spawn(

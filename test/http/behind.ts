@@ -16,7 +16,7 @@ import { type EndpointOptions, idempotent as onFetch } from 'oncely/http'
 import { idempotent as onNode } from 'oncely/node'
 
 import type { NotesDatabase } from '../support/notes-host.ts'
-import { listening } from './conformance/adapters.ts'
+import { listening } from './conformance/adapters/parts.ts'
 import { write } from './conformance/check.ts'
 import type { Server } from './conformance/server.ts'
 

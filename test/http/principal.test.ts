@@ -8,7 +8,7 @@ import { idempotent } from 'oncely/node'
 
 import { testDatabase } from '../support/database.ts'
 import { notesHost } from '../support/notes-host.ts'
-import { listening } from './conformance/adapters.ts'
+import { listening } from './conformance/adapters/parts.ts'
 import { post, type Seen, send, write } from './conformance/check.ts'
 import type { Server } from './conformance/server.ts'
 import { servers } from './servers.ts'

@@ -1,5 +1,5 @@
-// Loaded into every process of a test. Node runs the sources as they are, and only leaves their types out;
-// what it does not know is tsconfig's `paths`, and `oncely` would be a build of any age.
+// Loaded into every process that a test starts, of which some are many. Node runs the sources as they are, at half
+// of what tsx costs; what it does not know is tsconfig's `paths`, and `oncely` would be a build of any age.
 import { registerHooks } from 'node:module'
 
 registerHooks({
