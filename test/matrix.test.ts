@@ -48,7 +48,7 @@ describe('the matrix', () => {
     match(stderr, /unknown: 13, --fast; may be given: 14, 15, 16, 17, 18, --short/)
   })
 
-  it('leaves out of the short one what goes to no server, or is the harness', () => {
+  it('leaves out of the short one what goes to no server', () => {
     ok(short.length > files.length / 2)
     const cases: [file: string, goes: boolean][] = [
       ['test/with-idempotency/branches.test.ts', true],
@@ -57,7 +57,6 @@ describe('the matrix', () => {
       ['test/conformance/pglite.test.ts', false],
       ['test/fingerprint/refusals.test.ts', false],
       ['test/with-idempotency/server-lost.test.ts', true],
-      ['test/support/embedded-server.test.ts', false],
     ]
     for (const [file, goes] of cases) strictEqual(short.includes(file), goes, file)
   })

@@ -11,7 +11,7 @@ interface PackageJson {
   readonly [field: string]: unknown
 }
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 const read = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8')) as never
 const manifest: PackageJson = read('package.json')
 

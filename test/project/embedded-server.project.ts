@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 
-import { startEmbeddedServer } from './embedded-server.ts'
-import { ask, folderOf, processesIn, startOwner, until, untilGone } from './server-owner.ts'
+import { startEmbeddedServer } from '../support/embedded-server.ts'
+import { ask, folderOf, processesIn, startOwner, until, untilGone } from '../support/server-owner.ts'
 
 const root = join(import.meta.dirname, '../..')
 
