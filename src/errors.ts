@@ -32,6 +32,7 @@
  *
  * An HTTP route is not set up as it has to be; nothing was written:
  * - `call_missing`: `of` was asked for a request that has no call.
+ * - `call_under_way`: its middleware is in front of the handler twice.
  * - `content_consumed`: the content was read in front of it, by something that keeps no copy.
  *
  * The record is there, and cannot be replayed by this instance:
@@ -58,6 +59,7 @@ export type OncelyErrorCode =
   | 'aborted'
   | 'access_denied'
   | 'call_missing'
+  | 'call_under_way'
   | 'claim_lost'
   | 'commit_unanswered'
   | 'content_consumed'

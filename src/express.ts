@@ -5,6 +5,6 @@ export {
   type IdempotentExpress,
 } from './http/express.ts'
 export type { RequestLike } from './http/node-request.ts'
-export type { ResponseLike } from './http/response-like.ts'
+export type { ResponseLike, SocketLike } from './http/response-like.ts'
 export type { HttpCall, HttpContext } from './http/call.ts'
 export type { EndpointOptions, Principal } from './http/options.ts'

@@ -7,6 +7,9 @@ export const REPLAYED = ['idempotent-replayed', 'true'] as const
 /** Of a refusal, which is of a moment, and of a look at a key, which is of a caller. */
 export const NO_STORE = ['cache-control', 'no-store'] as const
 
+/** What a page of another origin may read, as the fetch standard has it. */
+export const EXPOSE = 'access-control-expose-headers'
+
 /**
  * What goes with every stored answer: for how many seconds from its first call it is replayed, and
  * where another origin is to read it, its names.
@@ -20,8 +23,6 @@ export function announcing(replayWindowMs: number, exposes: boolean): Announced 
   const names = 'Idempotent-Replayed, Idempotency-Key-Retention, Retry-After, Link'
   return [retention, [EXPOSE, names]]
 }
-
-const EXPOSE = 'access-control-expose-headers'
 
 /** Those of them that say what a page may read. */
 export function exposedBy(announced: Announced): Announced {

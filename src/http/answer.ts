@@ -1,5 +1,6 @@
 import { OncelyError } from '../errors.ts'
 import type { EncodedHttp, HttpHead } from '../response/codec.ts'
+import { endToEnd } from './stored-headers.ts'
 
 /** A whole response, as an adapter has taken it from a handler or sends it. */
 export interface HttpAnswer extends HttpHead {
@@ -41,7 +42,7 @@ export function valuesOf({ headers }: HttpHead, name: string): readonly string[]
  * @throws OncelyError `response_too_large` for one that is longer than the limit.
  */
 export async function answerOf(response: Response, limit: number): Promise<HttpAnswer> {
-  const headers = [...response.headers]
+  const headers = endToEnd([...response.headers])
   const body = await bytesOf(response.body, limit)
   if (!body) throw tooLarge(limit)
   return { status: response.status, headers, body }

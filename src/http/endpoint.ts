@@ -36,6 +36,9 @@ export class Endpoint<DB, Request> {
   /** @throws OncelyError `invalid_options`. */
   constructor(idempotency: Idempotency<DB, Shape>, options: EndpointOptions<Request>) {
     this.options = resolveEndpoint(options)
+    if (typeof (Object(idempotency) as Partial<typeof idempotency>).withOptions !== 'function') {
+      throw invalid('an endpoint is made of what createIdempotency returns')
+    }
     if (idempotency.options.codec !== jsonCodec) {
       throw invalid('an instance with a codec: the answer of a route is stored as it is sent')
     }

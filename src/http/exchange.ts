@@ -1,7 +1,7 @@
 import type { Announced } from './announce.ts'
 import type { HttpAnswer } from './answer.ts'
 import type { HttpCall } from './call.ts'
-import type { Content } from './request-fingerprint.ts'
+import type { Content } from './content.ts'
 
 /** A request, as an adapter sees it. */
 export interface Exchange<Request> {

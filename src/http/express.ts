@@ -2,36 +2,37 @@ import type { Idempotency } from '../idempotency.ts'
 import type { Shape } from '../shape.ts'
 import type { HttpCall } from './call.ts'
 import { Endpoint } from './endpoint.ts'
-import { answer } from './node.ts'
 import { NodeExchange, type RequestLike } from './node-request.ts'
 import type { EndpointOptions } from './options.ts'
 import { type ResponseLike, send } from './response-like.ts'
-import { TakenResponse } from './taken-response.ts'
+import { answer, TakenResponse } from './taken-response.ts'
 import { UnderWay } from './under-way.ts'
 
 /** A handler of Express, as a route takes it. */
-export type ExpressHandler<Request> = (
-  request: Request & RequestLike,
+export type ExpressHandler = (
+  request: RequestLike,
   response: ResponseLike,
   next: (error?: unknown) => void,
 ) => void
 
 /** A handler of Express for errors. */
-export type ExpressErrorHandler<Request> = (
+export type ExpressErrorHandler = (
   error: unknown,
-  request: Request & RequestLike,
+  request: RequestLike,
   response: ResponseLike,
   next: (error?: unknown) => void,
 ) => void
 
 /** A middleware of Express that makes the handlers behind it idempotent. */
-export interface IdempotentExpress<DB, Request extends object> extends ExpressHandler<Request> {
+export interface IdempotentExpress<DB> extends ExpressHandler {
   /**
    * The transaction and the context of a request, for its handler.
    *
    * @throws OncelyError `call_missing`.
    */
-  of(request: Request): HttpCall<DB>
+  of(request: RequestLike): HttpCall<DB>
+  /** The same, or undefined for a request that passes untouched, such as one without a key. */
+  find(request: RequestLike): HttpCall<DB> | undefined
   /**
    * To be put right behind the handlers of a route: takes note that one of them has thrown, and passes the error
    * on. Then an answer that an error handler makes of it is not stored, unless its status is one of
@@ -42,9 +43,9 @@ export interface IdempotentExpress<DB, Request extends object> extends ExpressHa
    * app.post('/orders', once, createOrder, once.onError)
    * ```
    */
-  readonly onError: ExpressErrorHandler<Request>
+  readonly onError: ExpressErrorHandler
   /** Answers what is committed under the key of a request, such as one by GET, and executes nothing. */
-  readonly lookup: ExpressHandler<Request>
+  readonly lookup: ExpressHandler
 }
 
 /**
@@ -57,22 +58,31 @@ export interface IdempotentExpress<DB, Request extends object> extends ExpressHa
 export function idempotent<DB, Of extends Shape, Request extends RequestLike>(
   idempotency: Idempotency<DB, Of>,
   options: EndpointOptions<Request>,
-): IdempotentExpress<DB, Request> {
+): IdempotentExpress<DB> {
   const endpoint = new Endpoint<DB, Request>(idempotency, options)
   const calls = new UnderWay<DB, Request>()
-  const failed = new WeakSet<Request>()
-  const onError: ExpressErrorHandler<Request> = (error, request, _response, next) => {
-    failed.add(request)
-    next(error)
+  const underWay = new WeakMap<RequestLike, TakenResponse>()
+  const failed = new WeakSet<RequestLike>()
+  const onError: ExpressErrorHandler = (error, request, _response, next) => {
+    const meant = underWay.get(request)?.fail(error)
+    if (meant === 'failed') failed.add(request)
+    // What was given up goes on with the error by itself.
+    if (meant !== 'given up') next(error)
   }
-  const once: ExpressHandler<Request> = (request, response, next) => {
+  const once: ExpressHandler = (given, response, next) => {
+    const request = given as Request
     let taken: TakenResponse | undefined
-    const serving = endpoint.serve(new NodeExchange<Request>(request), (call) => {
-      calls.set(request, call)
-      taken = new TakenResponse(response, endpoint.maxResponseBytes)
-      next()
-      return taken.answered.then((answer) => ({ ...answer, hasFailed: failed.has(request) }))
-    })
+    const exchange = new NodeExchange<Request>(request)
+    const serving = calls.during(request, () =>
+      endpoint.serve(exchange, async (call) => {
+        calls.set(request, call)
+        taken = new TakenResponse(response, endpoint.maxResponseBytes)
+        underWay.set(request, taken)
+        next()
+        const answered = await taken.answered
+        return { ...answered, hasFailed: failed.has(request) }
+      }),
+    )
     serving
       .then((served) => {
         if (served.by === 'nobody') next()
@@ -83,13 +93,15 @@ export function idempotent<DB, Of extends Shape, Request extends RequestLike>(
         next(error)
       })
   }
-  const lookup: ExpressHandler<Request> = (request, response, next) => {
+  const lookup: ExpressHandler = (request, response, next) => {
     endpoint
-      .lookUp(new NodeExchange<Request>(request))
+      .lookUp(new NodeExchange<Request>(request as Request))
       .then((found) => {
         send(response, found)
       })
       .catch(next)
   }
-  return Object.assign(once, { of: (request: Request) => calls.of(request), onError, lookup })
+  const of = (request: RequestLike) => calls.of(request as Request)
+  const find = (request: RequestLike) => calls.find(request as Request)
+  return Object.assign(once, { of, find, onError, lookup })
 }

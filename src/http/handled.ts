@@ -21,7 +21,7 @@ export class NotStored extends Error {
 export function isEnd(answer: HttpAnswer, isFinal: boolean): boolean {
   const { status } = answer
   if (status >= 500) return false
-  if (status < 200) throw invalid(`a status of ${status} is no answer`)
+  if (!(status >= 200)) throw invalid(`a status of ${status} is no answer`)
   if (isFinal && status < 400) {
     throw invalid(`context.reject was called, and the status of the answer is ${status}`)
   }

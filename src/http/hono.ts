@@ -1,49 +1,27 @@
 import type { Idempotency } from '../idempotency.ts'
 import type { Shape } from '../shape.ts'
-import { besides } from './announce.ts'
-import { answerOf, responseOf } from './answer.ts'
+import { type Announced, besides } from './announce.ts'
+import { answerOf, type HttpAnswer, responseOf } from './answer.ts'
 import type { HttpCall } from './call.ts'
 import { Endpoint } from './endpoint.ts'
-import type { Exchange } from './exchange.ts'
-import { answerIn, contentOf, keysIn, targetOf, withContent } from './fetch.ts'
+import { answerIn } from './fetch.ts'
+import { type ContextLike, HonoExchange } from './hono-request.ts'
 import type { EndpointOptions } from './options.ts'
-import type { Content } from './request-fingerprint.ts'
 import { UnderWay } from './under-way.ts'
 
-/** What is used of a Context of Hono. */
-export interface ContextLike {
-  /** The request. */
-  readonly req: {
-    /** As it has come. */
-    raw: Request
-    /** What was made of the content by whoever has read it. */
-    readonly bodyCache: Readonly<Record<string, unknown>>
-    /** The content. */
-    arrayBuffer(): Promise<ArrayBuffer>
-    /** The content, of JSON. */
-    json(): Promise<unknown>
-  }
-  /** The answer. */
-  get res(): Response
-  /** Undefined forgets the one that is there. */
-  set res(response: Response | undefined)
-  /** Whether somebody has answered. */
-  readonly finalized: boolean
-  /** What a handler has thrown. */
-  readonly error: Error | undefined
-}
-
 /** A middleware of Hono that makes the handlers behind it idempotent. */
-export interface IdempotentHono<DB, Context extends object> {
-  (context: Context & ContextLike, next: () => Promise<void>): Promise<void>
+export interface IdempotentHono<DB> {
+  (context: ContextLike, next: () => Promise<void>): Promise<void>
   /**
    * The transaction and the context of a request, for its handler.
    *
    * @throws OncelyError `call_missing`.
    */
-  of(context: Context): HttpCall<DB>
+  of(context: ContextLike): HttpCall<DB>
+  /** The same, or undefined for a request that passes untouched, such as one without a key. */
+  find(context: ContextLike): HttpCall<DB> | undefined
   /** Answers what is committed under the key of a request, such as one by GET, and executes nothing. */
-  readonly lookup: (context: Context & ContextLike) => Promise<Response>
+  readonly lookup: (context: ContextLike) => Promise<Response>
 }
 
 /**
@@ -55,15 +33,16 @@ export interface IdempotentHono<DB, Context extends object> {
 export function idempotent<DB, Of extends Shape, Context extends ContextLike>(
   idempotency: Idempotency<DB, Of>,
   options: EndpointOptions<Context>,
-): IdempotentHono<DB, Context> {
+): IdempotentHono<DB> {
   const endpoint = new Endpoint<DB, Context>(idempotency, options)
   const calls = new UnderWay<DB, Context>()
-  const once = async (context: Context & ContextLike, next: () => Promise<void>) => {
-    // Of middlewares in front, such as for CORS.
-    const inFront = [...context.res.headers]
+  const once = async (given: ContextLike, next: () => Promise<void>) => {
+    const context = given as Context
+    let inFront: Announced | undefined
     let isOver = false as boolean
     const handle = async (call: HttpCall<DB>) => {
       calls.set(context, call)
+      inFront = headersOf(context)
       await next()
       // Its answer is not waited for any more, and another one is there.
       if (isOver) throw new Error('given up')
@@ -72,72 +51,44 @@ export function idempotent<DB, Of extends Shape, Context extends ContextLike>(
       const hasFailed = context.error !== undefined
       return { ...(await answerOf(context.res, endpoint.maxResponseBytes)), hasFailed }
     }
-    // Hono adds the headers of the answer before to the next one, unless it is forgotten.
-    const answer = (response: Response) => {
-      context.res = undefined
-      context.res = response
-    }
     try {
-      const served = await endpoint.serve(new HonoExchange<Context>(context), handle)
+      const exchange = new HonoExchange<Context>(context)
+      const served = await calls.during(context, () => endpoint.serve(exchange, handle))
       isOver = true
-      if (served.by === 'nobody') {
-        await next()
-        return
-      }
-      const given = answerIn(served)
-      const headers = served.by === 'us' ? besides(inFront, given.headers) : given.headers
-      answer(responseOf({ ...given, headers }))
+      if (served.by === 'nobody') await next()
+      else if (served.by === 'handler') replace(context, responseOf(answerIn(served)))
+      else replace(context, beside(inFront ?? headersOf(context), served.answer))
     } catch (error) {
       isOver = true
-      answer(new Response(null, { headers: inFront }))
+      if (inFront) replace(context, beside(inFront, NO_ANSWER))
       throw error
     }
   }
   return Object.assign(once, {
-    of: (context: Context) => calls.of(context),
-    async lookup(context: Context & ContextLike) {
-      return responseOf(await endpoint.lookUp(new HonoExchange<Context>(context)))
+    of: (context: ContextLike) => calls.of(context as Context),
+    find: (context: ContextLike) => calls.find(context as Context),
+    async lookup(given: ContextLike) {
+      const context = given as Context
+      const found = await endpoint.lookUp(new HonoExchange<Context>(context))
+      replace(context, beside(headersOf(context), found))
+      return context.res
     },
   })
 }
 
-class HonoExchange<Context extends ContextLike> implements Exchange<Context> {
-  readonly request: Context
+const NO_ANSWER = { status: 200, headers: [], body: new Uint8Array() }
 
-  constructor(context: Context) {
-    this.request = context
-  }
+/** Of middlewares in front, such as for CORS. To look at `res` would make one, whose headers Hono then adds. */
+function headersOf(context: ContextLike): Announced {
+  return [...context.body(null).headers]
+}
 
-  get #raw(): Request {
-    return this.request.req.raw
-  }
+function beside(inFront: Announced, answer: HttpAnswer): Response {
+  return responseOf({ ...answer, headers: besides(inFront, answer.headers) })
+}
 
-  get method(): string {
-    return this.#raw.method
-  }
-
-  get target(): string {
-    return targetOf(this.#raw.url)
-  }
-
-  get keys(): readonly string[] {
-    return keysIn(this.#raw.headers)
-  }
-
-  get contentType(): string | undefined {
-    return this.#raw.headers.get('content-type') ?? undefined
-  }
-
-  async content(limit: number): Promise<Content> {
-    const { req } = this.request
-    const read = Object.keys(req.bodyCache)
-    if (read.some((form) => ['arrayBuffer', 'text', 'blob'].includes(form))) {
-      return { bytes: new Uint8Array(await req.arrayBuffer()) }
-    }
-    if (read.includes('json')) return { parsed: await req.json() }
-    const content = await contentOf(this.#raw, limit)
-    // For the handler to read it.
-    if ('bytes' in content) req.raw = withContent(this.#raw, content.bytes)
-    return content
-  }
+/** Hono adds the headers of the answer before to the next one, unless it is forgotten. */
+function replace(context: ContextLike, response: Response): void {
+  context.res = undefined
+  context.res = response
 }

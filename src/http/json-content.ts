@@ -27,15 +27,17 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** A text, a number, or what opens, closes or divides; of a text that is JSON, nothing else counts. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],]/g
+/** A number, or what opens, closes or divides; of a text that is JSON, nothing else counts but texts. */
+const TOKEN = /["{}[\],]|-?\d[\d.eE+-]*/g
 
 /** Of a text that is JSON. In one pass, however deep it is: a library that builds a tree can be made to overflow. */
 function problemIn(text: string): string | undefined {
   /** The names of each object that is open, and undefined for an array. */
   const open: (Set<string> | undefined)[] = []
   let isName = false
-  for (const [token] of text.matchAll(TOKEN)) {
+  TOKEN.lastIndex = 0
+  for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) {
+    const [token] = match
     const names = open.at(-1)
     if (token === '{' || token === '[') {
       open.push(token === '{' ? new Set() : undefined)
@@ -44,16 +46,29 @@ function problemIn(text: string): string | undefined {
       open.pop()
     } else if (token === ',') {
       isName = names !== undefined
-    } else if (!token.startsWith('"')) {
-      if (!isKept(token)) return `The number ${token.slice(0, 40)} would be changed.`
-    } else if (isName && names) {
-      const name = JSON.parse(token) as string
+    } else if (token === '"') {
+      TOKEN.lastIndex = endOfText(text, match.index)
+      if (!isName || !names) continue
+      const name = JSON.parse(text.slice(match.index, TOKEN.lastIndex)) as string
       if (names.has(name)) return 'A name stands twice in an object.'
       names.add(name)
       isName = false
+    } else if (!isKept(token)) {
+      return `The number ${token.slice(0, 40)} would be changed.`
     }
   }
   return undefined
+}
+
+/** Behind the quote that ends a text: one in front of which there is an even number of backslashes. */
+function endOfText(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1)
+  for (;;) {
+    let backslashes = 0
+    while (text[end - 1 - backslashes] === '\\') backslashes += 1
+    if (backslashes % 2 === 0) return end + 1
+    end = text.indexOf('"', end + 1)
+  }
 }
 
 /** Whether a number has the digits that were written, with zeros that mean nothing left out. */

@@ -45,10 +45,12 @@ function quoted(line: string, strict: boolean): string | undefined {
   }
 }
 
+/** A text that is none of the types, with parameters that are as they have to be. */
 function bare(line: string): string | undefined {
-  const [text = ''] = line.split(';')
-  const value = text.trim()
+  const end = line.includes(';') ? line.indexOf(';') : line.length
+  const value = line.slice(0, end).trim()
   // With few digits it is a number to the parser, so with many it is none of ours either.
   const isNumber = /^[0-9]+(?:\.[0-9]*)?$/.test(value)
-  return BARE.test(value) && !isNumber ? value : undefined
+  if (!BARE.test(value) || isNumber) return undefined
+  return quoted(`"${value}"${line.slice(end)}`, true)
 }

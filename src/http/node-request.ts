@@ -1,10 +1,9 @@
-import { OncelyError } from '../errors.ts'
 import { bytesOf } from './answer.ts'
+import { checkHead, consumed, type Content, isKeptAsText } from './content.ts'
 import type { Exchange } from './exchange.ts'
-import { checkHead } from './fetch.ts'
 import { KEY_HEADER } from './key-header.ts'
 import { Refusal } from './refusal.ts'
-import { type Content, isWhole } from './request-fingerprint.ts'
+import { isWhole } from './request-fingerprint.ts'
 
 /** What is used of an IncomingMessage of Node. */
 export interface RequestLike {
@@ -57,25 +56,37 @@ export class NodeExchange<Request extends RequestLike> implements Exchange<Reque
 
   async content(limit: number): Promise<Content> {
     if (this.request.readableDidRead) return this.#parsed()
-    checkHead(this.#header('content-length'), this.#header('content-encoding'), limit)
-    // Left as it is, so that its connection can carry the answer.
-    const bytes = await bytesOf(this.request.iterator({ destroyOnReturn: false }), limit)
+    const length = this.#header('content-length')
+    checkHead(length, this.#header('content-encoding'), limit)
+    const bytes = await this.#read(limit)
     if (!bytes) throw new Refusal('content_too_large')
     // Somebody has read it in another way, such as a platform that hands over requests of its own.
-    if (bytes.length === 0 && Number(this.#header('content-length') ?? 0) > 0) return this.#parsed()
-    return { bytes }
+    const isLeft = Number(length ?? 0) > 0 || this.#header('transfer-encoding') !== undefined
+    const { body } = this.request as Parsed
+    return bytes.length === 0 && isLeft && body !== undefined ? this.#parsed() : { bytes }
+  }
+
+  async #read(limit: number): Promise<Uint8Array | undefined> {
+    try {
+      // Left as it is, so that its connection can carry the answer.
+      return await bytesOf(this.request.iterator({ destroyOnReturn: false }), limit)
+    } catch {
+      // Its client is gone, and hears of it no more.
+      throw new Refusal('content_malformed', { detail: 'It was not sent whole.' })
+    }
   }
 
   /** @throws OncelyError `content_consumed`. */
   #parsed(): Content {
     const { body } = this.request as Parsed
     if (body instanceof Uint8Array) return { bytes: body }
-    if (typeof body === 'string') return { bytes: Buffer.from(body) }
-    if (body !== undefined && isWhole(this.contentType)) return { parsed: body }
-    throw new OncelyError(
-      'content_consumed',
-      'the content was read before: put the middleware in front of its parser, or give `fingerprint`',
-    )
+    if (typeof body === 'string') {
+      const bytes = Buffer.from(body)
+      if (isKeptAsText(bytes)) return { bytes }
+    } else if (body !== undefined && isWhole(this.contentType)) {
+      return { parsed: body }
+    }
+    throw consumed()
   }
 
   #header(name: string): string | undefined {

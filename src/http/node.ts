@@ -6,11 +6,10 @@ import type { Shape } from '../shape.ts'
 import type { HttpAnswer } from './answer.ts'
 import type { HttpCall } from './call.ts'
 import { Endpoint } from './endpoint.ts'
-import type { Served } from './exchange.ts'
 import { NodeExchange, type RequestLike } from './node-request.ts'
 import type { EndpointOptions } from './options.ts'
 import { type ResponseLike, send } from './response-like.ts'
-import { TakenResponse } from './taken-response.ts'
+import { answer, TakenResponse } from './taken-response.ts'
 import { UnderWay } from './under-way.ts'
 
 /** Answers a request, as `createServer` of `node:http` takes it. */
@@ -39,6 +38,8 @@ export interface IdempotentNode<DB, Request extends object> {
    * @throws OncelyError `call_missing`.
    */
   of(request: Request): HttpCall<DB>
+  /** The same, or undefined for a request that passes untouched, such as one without a key. */
+  find(request: Request): HttpCall<DB> | undefined
   /** Answers what is committed under the key of a request, such as one by GET, and executes nothing. */
   readonly lookup: (request: Request & RequestLike, response: ResponseLike) => Promise<void>
 }
@@ -50,8 +51,10 @@ export interface IdempotentNode<DB, Request extends object> {
  */
 export function idempotent<DB, Of extends Shape, Request extends RequestLike>(
   idempotency: Idempotency<DB, Of>,
-  { onError = console.error, ...options }: NodeOptions<Request>,
+  given: NodeOptions<Request>,
 ): IdempotentNode<DB, Request> {
+  const { onError: hears, ...options } = Object(given) as NodeOptions<Request>
+  const onError: (error: unknown) => unknown = hears ?? console.error
   if (typeof onError !== 'function') throw invalid('onError must be a function')
   const endpoint = new Endpoint<DB, Request>(idempotency, options)
   const calls = new UnderWay<DB, Request>()
@@ -76,11 +79,14 @@ export function idempotent<DB, Of extends Shape, Request extends RequestLike>(
     return async (request: Req, response: Res) => {
       let taken: TakenResponse | undefined
       try {
-        const served = await endpoint.serve(new NodeExchange<Request>(request), (call) => {
-          calls.set(request, call)
-          taken = new TakenResponse(response, endpoint.maxResponseBytes)
-          return answeredBy(listened(request, response), taken, told)
-        })
+        const exchange = new NodeExchange<Request>(request)
+        const served = await calls.during(request, () =>
+          endpoint.serve(exchange, (call) => {
+            calls.set(request, call)
+            taken = new TakenResponse(response, endpoint.maxResponseBytes)
+            return answeredBy(listened(request, response), taken, told)
+          }),
+        )
         if (served.by === 'nobody') await listened(request, response)
         else answer(served, response, taken)
       } catch (error) {
@@ -91,6 +97,7 @@ export function idempotent<DB, Of extends Shape, Request extends RequestLike>(
   }
   return Object.assign(once, {
     of: (request: Request) => calls.of(request),
+    find: (request: Request) => calls.find(request),
     async lookup(request: Request & RequestLike, response: ResponseLike) {
       try {
         send(response, await endpoint.lookUp(new NodeExchange<Request>(request)))
@@ -127,20 +134,5 @@ async function answeredBy(
     return await Promise.race([ended, settled])
   } finally {
     isOver = true
-  }
-}
-
-/** Sends what was served, on a response that was taken where the handler has run. */
-export function answer(
-  served: Served,
-  response: ResponseLike,
-  taken: TakenResponse | undefined,
-): void {
-  if (served.by === 'handler') {
-    taken?.give(served.announced)
-  } else if (served.by === 'us') {
-    taken?.clear()
-    send(response, served.answer)
-    taken?.bury()
   }
 }

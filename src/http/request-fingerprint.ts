@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 
 import { isOncelyError } from '../errors.ts'
 import { fingerprint, type Fingerprint } from '../fingerprint/fingerprint.ts'
+import type { Content } from './content.ts'
 import { readJson } from './json-content.ts'
 import { Refusal } from './refusal.ts'
 
@@ -16,22 +18,24 @@ export interface RequestParts {
   readonly content: Content
 }
 
-/** As it was sent, or what a parser of the host's has made of it. */
-export type Content = { readonly bytes: Uint8Array } | { readonly parsed: unknown }
-
 /** Raised when the rule below changes: the same request would otherwise be a conflict. */
 const VERSION = 1
 
-/** @throws Refusal `content_malformed` or `content_ambiguous`. */
+/**
+ * @throws Refusal `content_malformed` or `content_ambiguous`.
+ * @throws OncelyError `not_json` for what a middleware has put into the place of a parsed content.
+ */
 export function fingerprintOfRequest(operation: string, parts: RequestParts): Fingerprint {
   const { method, path, contentType } = parts
   const mediaType = mediaTypeOf(contentType)
   try {
-    const content = contentOf(parts.content, mediaType)
+    const content = decisiveOf(parts.content, contentType)
     const query = valuesByName(parts.query)
     return fingerprint({ method, operation, path, query, mediaType, content }, { version: VERSION })
   } catch (error) {
     if (!isOncelyError(error) || error.code !== 'not_json') throw error
+    // No client can do something about a Date that a middleware of the host's has put there.
+    if ('parsed' in parts.content && !isOfJson(parts.content.parsed)) throw error
     throw new Refusal('content_ambiguous', { detail: error.message })
   }
 }
@@ -51,11 +55,34 @@ function valuesByName(query: string): Readonly<Record<string, readonly string[]>
   return Object.fromEntries(byName)
 }
 
-function contentOf(content: Content, mediaType: string): unknown {
+function decisiveOf(content: Content, contentType: string | undefined): unknown {
   if ('parsed' in content) return { json: content.parsed }
   const { bytes } = content
+  const mediaType = mediaTypeOf(contentType)
   if (isJson(mediaType) && bytes.length > 0) return { json: readJson(bytes) }
-  return { sha256: hash('sha256', bytes) }
+  const boundary = boundaryOf(contentType)
+  return { sha256: boundary ? sha256OfParts(bytes, boundary) : hash('sha256', bytes) }
+}
+
+/** The same form is sent with another boundary each time (RFC 2046, section 5.1.1). */
+function boundaryOf(contentType = ''): string | undefined {
+  const [, quoted, bare] =
+    /^multipart\/[^;]+;(?:.*;)?\s*boundary=(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType) ?? []
+  return quoted ?? bare
+}
+
+function sha256OfParts(bytes: Uint8Array, boundary: string): readonly string[] {
+  const parts = Buffer.from(bytes).toString('latin1').split(`--${boundary}`)
+  return parts.map((part) => hash('sha256', Buffer.from(part, 'latin1')))
+}
+
+/** Whether it is what a parser makes of a text of JSON or of a form, with nothing put in its place. */
+function isOfJson(parsed: unknown): boolean {
+  try {
+    return isDeepStrictEqual(parsed, JSON.parse(JSON.stringify(parsed)))
+  } catch {
+    return false
+  }
 }
 
 function mediaTypeOf(contentType = ''): string {

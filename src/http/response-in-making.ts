@@ -5,6 +5,8 @@ import { addHeaders, bytesIn, linesOf, pairsOf, type ResponseLike } from './resp
 /** RFC 9112, section 4: what Node would refuse to send behind the commit. */
 const isReason = (text: string | undefined) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text ?? '')
 
+const TWICE = 'a handler has answered twice: the first answer counts'
+
 /** What a handler writes to a response, kept until it has ended it. Its status and headers are on the response. */
 export class ResponseInMaking {
   /** The whole answer, once the handler has ended it. */
@@ -13,8 +15,9 @@ export class ResponseInMaking {
   readonly #limit: number
   readonly #chunks: Buffer[] = []
   #length = 0
-  #isHeadSent = false
   #head: Pick<ResponseLike, 'statusCode' | 'statusMessage'> | undefined
+  #isEnded = false
+  #hasWarned = false
   readonly #called: (() => void)[] = []
   #resolve: (answer: HttpAnswer) => void = () => undefined
   #reject: (error: unknown) => void = () => undefined
@@ -31,17 +34,18 @@ export class ResponseInMaking {
     this.answered.catch(() => undefined)
   }
 
-  get isHeadSent(): boolean {
-    return this.#isHeadSent
-  }
-
-  /** Status and reason as they were at the end, once it is ended. */
+  /** Status and reason, once its head would have been sent; what they are set to behind it is nothing any more. */
   get head(): Pick<ResponseLike, 'statusCode' | 'statusMessage'> | undefined {
     return this.#head
   }
 
   get isEnded(): boolean {
-    return this.#head !== undefined
+    return this.#isEnded
+  }
+
+  /** Begun, and not ended. */
+  get isHalf(): boolean {
+    return this.#head !== undefined && !this.#isEnded
   }
 
   get body(): Buffer {
@@ -55,9 +59,10 @@ export class ResponseInMaking {
 
   /** Whether the head can still be changed. A second answer is told of, and comes to nothing. */
   mayChange(): boolean {
-    if (!this.#isHeadSent) return true
-    if (this.isEnded) {
-      process.emitWarning('a handler has answered twice: the first answer counts', 'OncelyWarning')
+    if (!this.#head) return true
+    if (this.#isEnded) {
+      if (!this.#hasWarned) process.emitWarning(TWICE, 'OncelyWarning')
+      this.#hasWarned = true
       return false
     }
     // As Node has it, so that a framework knows it.
@@ -73,41 +78,50 @@ export class ResponseInMaking {
     if (typeof message === 'string') this.#response.statusMessage = message
     const headers = typeof message === 'string' ? given[1] : (given[1] ?? message)
     addHeaders(this.#response, pairsOf(headers))
-    this.#isHeadSent = true
+    this.#fix()
     return this.#response
   }
 
   /** As Node does it: by what may have been put in the place of `writeHead`, such as to add a header. */
   readonly sendHead = (): void => {
-    if (!this.#isHeadSent) this.#response.writeHead(this.#response.statusCode)
-    this.#isHeadSent = true
+    if (!this.#head) this.#response.writeHead(this.#response.statusCode)
+    if (!this.#head) this.#fix()
+  }
+
+  #fix(): void {
+    const { statusCode, statusMessage } = this.#response
+    // As Node makes a number of it.
+    this.#head = { statusCode: Math.trunc(statusCode), statusMessage }
   }
 
   readonly write = (chunk: unknown, ...given: unknown[]): boolean => {
+    if (this.#isEnded) return false
+    const bytes = bytesIn(chunk, given[0])
+    this.sendHead()
+    this.#length += bytes.length
+    if (this.#length > this.#limit) {
+      // Whoever sends a stream waits until it is drained, and that is never.
+      this.#reject(tooLarge(this.#limit))
+      return false
+    }
+    this.#chunks.push(bytes)
     const called = given.find((one) => typeof one === 'function') as (() => void) | undefined
     if (called) process.nextTick(called)
-    if (this.isEnded) return false
-    this.sendHead()
-    const bytes = bytesIn(chunk, given[0])
-    this.#length += bytes.length
-    if (this.#length <= this.#limit) this.#chunks.push(bytes)
     return true
   }
 
   readonly end = (...given: unknown[]): ResponseLike => {
-    if (this.isEnded) return this.#response
+    if (this.#isEnded) return this.#response
     const [chunk, encoding] = typeof given[0] === 'function' ? [] : given
-    const called = given.find((one) => typeof one === 'function') as (() => void) | undefined
-    if (called) this.#called.push(called)
     if (chunk !== undefined && chunk !== null) {
       this.write(chunk, typeof encoding === 'string' ? encoding : undefined)
     }
     this.sendHead()
-    const { statusCode, statusMessage } = this.#response
-    this.#head = { statusCode, statusMessage }
-    if (this.#length > this.#limit) {
-      this.#reject(tooLarge(this.#limit))
-    } else if (!isReason(statusMessage)) {
+    this.#isEnded = true
+    const called = given.find((one) => typeof one === 'function') as (() => void) | undefined
+    if (called) this.#called.push(called)
+    const { statusCode = 0, statusMessage } = this.#head ?? {}
+    if (!isReason(statusMessage)) {
       this.#reject(new OncelyError('invalid_response', 'the status message cannot be sent'))
     } else {
       const headers = linesOf(this.#response.getHeaders())
@@ -117,7 +131,7 @@ export class ResponseInMaking {
   }
 
   /** Nobody will end it any more. */
-  abandon(): void {
-    if (!this.isEnded) this.#reject(new Error('the response was destroyed before it was ended'))
+  abandon(error: unknown = new Error('the response was destroyed before it was ended')): void {
+    if (!this.#isEnded) this.#reject(error)
   }
 }

@@ -1,8 +1,9 @@
 import type { HttpAnswer } from './answer.ts'
 import type { Announced } from './announce.ts'
+import type { Served } from './exchange.ts'
 import { Mask } from './mask.ts'
 import { ResponseInMaking } from './response-in-making.ts'
-import { addBeside, type ResponseLike } from './response-like.ts'
+import { addBeside, type ResponseLike, send } from './response-like.ts'
 
 /** What changes the headers. */
 const heads = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader'] as const
@@ -36,6 +37,19 @@ export class TakenResponse {
     return this.#made.answered
   }
 
+  /**
+   * A handler has thrown.
+   *
+   * @returns what it means: nothing behind an answer; a failure where it has not begun one; and amid one, that
+   * nobody will end it.
+   */
+  fail(error: unknown): 'too late' | 'failed' | 'given up' {
+    if (this.#made.isEnded) return 'too late'
+    if (!this.#made.isHalf) return 'failed'
+    this.#made.abandon(error)
+    return 'given up'
+  }
+
   /** Sends what the handler has answered, as it is. */
   give(announced: Announced): void {
     this.#letGo()
@@ -43,6 +57,9 @@ export class TakenResponse {
     const { head, body } = this.#made
     // Whatever it has been set to behind the answer.
     Object.assign(this.#response, head)
+    // What a handler says of its length is not what is there of it.
+    const { 'content-length': length } = this.#response.getHeaders()
+    if (length !== undefined) this.#response.setHeader('content-length', body.length)
     addBeside(this.#response, announced)
     this.#response.end(body.length > 0 ? body : undefined, () => {
       this.#made.sent()
@@ -54,15 +71,18 @@ export class TakenResponse {
     this.#letGo()
     if (this.#response.headersSent) return
     Object.assign(this.#response, this.#before)
-    for (const name of Object.keys(this.#response.getHeaders())) this.#response.removeHeader(name)
-    for (const [name, value] of Object.entries(this.#headersBefore)) {
-      if (value !== undefined) this.#response.setHeader(name, value)
+    const before = this.#headersBefore
+    const now = this.#response.getHeaders()
+    for (const name of Object.keys(now)) if (!(name in before)) this.#response.removeHeader(name)
+    for (const [name, value] of Object.entries(before)) {
+      if (value !== undefined && now[name] !== value) this.#response.setHeader(name, value)
     }
   }
 
   /**
    * Lets the handler go on to no effect, as it has been answered for. It would otherwise be told that it
-   * cannot answer any more, by an error for which a framework cuts the connection.
+   * cannot answer any more, by an error for which a framework cuts the connection. Whoever has put off the end
+   * of the answer, such as a middleware in front, has what Node sends it by.
    */
   bury(): void {
     if (this.#made.isEnded) return
@@ -93,19 +113,23 @@ export class TakenResponse {
       return response.destroy(...given)
     })
     // Behind an answer nothing is to be done for an error: a framework would cut the connection.
-    mask.seen('headersSent', () => made.isHeadSent && !made.isEnded)
+    mask.seen('headersSent', () => made.isHalf)
     mask.seen('writableEnded', () => made.isEnded)
   }
 
   /** A client that hangs up changes nothing: what the handler sends would otherwise come to a stop. */
   #hideHangUp(): void {
     const response = this.#response
+    const { socket } = response
     for (const name of ['destroyed', 'closed', '_closed']) this.#mask.seen(name, () => false)
     this.#mask.seen('socket', () => null)
     const emit = Reflect.get(response, 'emit') as (...given: unknown[]) => boolean
     this.#mask.method('emit', (event: string, ...given: unknown[]) => {
       if (event !== 'close') return emit.call(response, event, ...given)
       this.#hasHungUp = true
+      // A framework cuts the connection behind an error amid an answer.
+      const isOurs = socket?.destroyed === true && !socket.readableEnded && !socket.errored
+      if (isOurs && this.#made.isHalf) this.#made.abandon()
       return true
     })
   }
@@ -115,5 +139,20 @@ export class TakenResponse {
     if (!this.#hasHungUp) return
     this.#hasHungUp = false
     process.nextTick(() => this.#response.emit('close'))
+  }
+}
+
+/** Sends what was served, on a response that was taken where the handler has run. */
+export function answer(
+  served: Served,
+  response: ResponseLike,
+  taken: TakenResponse | undefined,
+): void {
+  if (served.by === 'handler') {
+    taken?.give(served.announced)
+  } else if (served.by === 'us') {
+    taken?.clear()
+    send(response, served.answer)
+    taken?.bury()
   }
 }

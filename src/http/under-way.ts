@@ -5,17 +5,40 @@ import type { HttpCall } from './call.ts'
 export class UnderWay<DB, Request extends object> {
   readonly #calls = new WeakMap<Request, HttpCall<DB>>()
 
+  /**
+   * Serves a request, whose call is known until that is over.
+   *
+   * @throws OncelyError `call_under_way` for one that has a call already, for which it would wait for ever.
+   */
+  async during<Served>(request: Request, serve: () => Promise<Served>): Promise<Served> {
+    if (this.#calls.has(request)) {
+      throw new OncelyError(
+        'call_under_way',
+        'the middleware is in front of the handler twice: it would wait for itself',
+      )
+    }
+    try {
+      return await serve()
+    } finally {
+      this.#calls.delete(request)
+    }
+  }
+
   set(request: Request, call: HttpCall<DB>): void {
     this.#calls.set(request, call)
   }
 
+  find(request: Request): HttpCall<DB> | undefined {
+    return this.#calls.get(request)
+  }
+
   /** @throws OncelyError `call_missing`. */
   of(request: Request): HttpCall<DB> {
-    const call = this.#calls.get(request)
+    const call = this.find(request)
     if (call) return call
     throw new OncelyError(
       'call_missing',
-      'this request has no call: the middleware has to be in front of the handler, for this method, and the request to have a key',
+      'this request has no call: the middleware has to be in front of the handler, for this method, and the request to have a key; where it may have none, ask `find`',
     )
   }
 }

@@ -65,6 +65,25 @@ describe('a route on Express', () => {
     )
   })
 
+  it('sets no header again that others have set', async (t) => {
+    const app = express().set('env', 'test')
+    app.use((_req, res, next) => {
+      const setHeader = res.setHeader.bind(res)
+      res.setHeader = (name: string, value) =>
+        setHeader(
+          name,
+          name.toLowerCase() === 'set-cookie' ? `${String(value)}; Partitioned` : value,
+        )
+      next()
+    })
+    app.post('/', onExpress(idempotency, given), (_req, res) => {
+      res.setHeader('Set-Cookie', 'a=1')
+      res.end('made')
+    })
+    const { headers } = await post(await serve(t, app), 'cookie')
+    strictEqual(headers.get('set-cookie'), 'a=1; Partitioned')
+  })
+
   it('takes a form that a parser has read by what it has made of it', async (t) => {
     const app = express()
       .set('env', 'test')
@@ -113,12 +132,54 @@ describe('a route on Express', () => {
 })
 
 describe('a route on Hono', () => {
+  const route = onHono(idempotency, { ...given, operation: 'hono' })
+  const served = (t: TestContext, app: Hono) => {
+    const listener = getRequestListener(app.fetch)
+    return serve(t, (req, res) => void listener(req, res))
+  }
+
   it('lets a page read what a middleware in front exposes, and what we do', async (t) => {
     const app = new Hono()
     app.use(cors({ origin: '*', exposeHeaders: ['x-total'] }))
-    app.post('/', onHono(idempotency, { ...given, operation: 'hono' }), (c) => c.text('made'))
-    const listener = getRequestListener(app.fetch)
-    await exposesBoth(await serve(t, (req, res) => void listener(req, res)))
+    app.post('/', route, (c) => c.text('made'))
+    await exposesBoth(await served(t, app))
+  })
+
+  it('leaves the headers of an answer to the handler, as if it were not there', async (t) => {
+    const app = new Hono()
+    app.use(async (c, next) => {
+      c.header('cache-control', 'public')
+      await next()
+    })
+    const own = () => new Response('made', { headers: { 'cache-control': 'no-store' } })
+    app.all('/', route, own)
+    const url = await served(t, app)
+    for (const method of ['POST', 'PUT']) {
+      const seen = await fetch(url, { method, headers: { 'idempotency-key': 'own-headers' } })
+      strictEqual(seen.headers.get('cache-control'), 'no-store', method)
+    }
+  })
+
+  it('lets no cache keep a look at a key, whatever is said in front', async (t) => {
+    const app = new Hono()
+    app.use(cors({ origin: '*', exposeHeaders: ['x-total'] }))
+    app.use(async (c, next) => {
+      c.header('cache-control', 'public, max-age=60')
+      await next()
+    })
+    app.get('/', route.lookup)
+    app.post('/', route, (c) => c.text('made'))
+    const url = await served(t, app)
+    await post(url, 'looked-up')
+    for (const [key, status] of [
+      ['looked-up', 200],
+      ['nothing', 404],
+    ] as const) {
+      const seen = await fetch(url, { headers: { 'idempotency-key': key } })
+      deepStrictEqual([seen.status, seen.headers.get('cache-control')], [status, 'no-store'])
+      strictEqual(seen.headers.get('access-control-allow-origin'), '*')
+      match(String(seen.headers.get('access-control-expose-headers')), /^x-total, Idempotent-/)
+    }
   })
 })
 

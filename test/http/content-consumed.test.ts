@@ -76,6 +76,19 @@ describe('a content that is read in front', () => {
     strictEqual((await host.left('kept')).notes.length, 1)
   })
 
+  it('and kept as a text that has lost its octets is content_consumed', async () => {
+    for (const start of [
+      () => servedBehind.express(express.text({ type: FORM })),
+      () => servedBehind.hono((c) => c.req.text()),
+    ]) {
+      heard.length = 0
+      const server = await serve(start())
+      const sent = { key: '"lossy"', type: FORM, body: Uint8Array.of(255) }
+      strictEqual((await send(server, sent)).status, 500)
+      deepStrictEqual(heard, ['content_consumed'])
+    }
+  })
+
   it('on a route that gives a fingerprint: is the same by that', async () => {
     const byBody = {
       fingerprint: ({ body }: express.Request) =>

@@ -112,4 +112,33 @@ describe('the header of a key', () => {
       strictEqual(keyIn([`"${number}"`], false), number)
     }
   })
+
+  it('whose parameters mean nothing, and have to be some', () => {
+    for (const line of ['abc;a=1', 'abc ;a', '8e03978e-40d5;x;y="z"', '"abc";a=1']) {
+      strictEqual(typeof keyIn([line], false), 'string', line)
+    }
+    for (const line of [
+      'abc;a=1, def',
+      'abc;"',
+      'abc;=;;',
+      '8e03978e-40d5;x, 8e03978e-40d6',
+      'a,b',
+    ]) {
+      throws(() => keyIn([line], false), { code: 'key_malformed' }, line)
+    }
+  })
+})
+
+describe('a text of JSON, however long', () => {
+  it('is read to the quote that ends it', () => {
+    const long = 'x'.repeat(12_000_000)
+    strictEqual(readJson(bytes(JSON.stringify(long))), long)
+    const escapes = '\\"'.repeat(2_000_000)
+    deepStrictEqual(readJson(bytes(JSON.stringify({ [escapes]: 1, b: escapes }))), {
+      [escapes]: 1,
+      b: escapes,
+    })
+    throws(() => readJson(bytes('{"\\\\":1,"\\\\":2}')), { code: 'content_ambiguous' })
+    deepStrictEqual(readJson(bytes('{"\\\\":1,"\\"":2}')), { '\\': 1, '"': 2 })
+  })
 })

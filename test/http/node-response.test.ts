@@ -63,6 +63,52 @@ for (const framework of ['node', 'express'] as const) {
       }
     })
 
+    it('keeps the status of its head, whatever it is set to behind it', async () => {
+      const url = await started((_req, res) => {
+        res.writeHead(201)
+        res.write('a')
+        res.statusCode = 500
+        res.end('b')
+      })
+      for (const replayed of [null, 'true']) {
+        const seen = await post(url, 'status')
+        deepStrictEqual([seen.status, await seen.text()], [201, 'ab'])
+        strictEqual(seen.headers.get('idempotent-replayed'), replayed)
+      }
+    })
+
+    it('refuses a header and a chunk as Node does, and is then answered by whoever hears of it', async () => {
+      for (const [name, answer] of [
+        ['header', (_req, res) => res.writeHead(200, { 'x-a': undefined })],
+        ['chunk', (_req, res) => res.end([1, 2])],
+        ['view', (_req, res) => res.write(new Uint16Array([258]))],
+      ] as [string, Handle][]) {
+        const url = await started(answer)
+        strictEqual((await post(url, name)).status, 500, name)
+        strictEqual(await notes(name), 0)
+      }
+    })
+
+    it('keeps the lines of a name that is written in two ways', async () => {
+      const url = await started((_req, res) => {
+        res.writeHead(200, ['Set-Cookie', 'a=1', 'set-cookie', 'b=2']).end()
+      })
+      deepStrictEqual((await post(url, 'cases')).headers.getSetCookie(), ['a=1', 'b=2'])
+    })
+
+    it('of a range says which also when it is replayed', async () => {
+      const url = await started((_req, res) => {
+        res.writeHead(206, { 'content-range': 'bytes 0-1/9', vary: 'range' }).end('ab')
+      })
+      for (const _ of ['first', 'replay']) {
+        const { headers } = await post(url, 'range')
+        deepStrictEqual(
+          [headers.get('content-range'), headers.get('vary')],
+          ['bytes 0-1/9', 'range'],
+        )
+      }
+    })
+
     it('of which Node would refuse something is refused before the commit', async () => {
       const url = await started((_req, res) => {
         res.statusMessage = 'größer ✓'

@@ -1,4 +1,4 @@
-import { doesNotThrow, match, throws } from 'node:assert/strict'
+import { doesNotThrow, strictEqual, throws } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
 import { createIdempotency, isOncelyError } from 'oncely'
@@ -56,7 +56,16 @@ for (const [name, idempotent] of Object.entries(adapters)) {
 
     it('and a request that has no call is told of it', () => {
       throws(() => make(given).of({} as never), { code: 'call_missing' })
-      match(String(make(given).lookup), /=>|function|lookup/)
+      strictEqual(make(given).find({} as never), undefined)
+    })
+
+    it('and an instance that is none, or nothing at all, likewise', () => {
+      for (const instance of [undefined, {}, database.watcher]) {
+        throws(() => (idempotent as typeof onFetch)(instance as never, given), {
+          code: 'invalid_options',
+        })
+      }
+      throws(() => make(undefined as never), { code: 'invalid_options' })
     })
   })
 }
