@@ -90,7 +90,8 @@ class Conversion {
       throw this.#not(`an instance of ${classOf(value)}`)
     }
     const names = Object.keys(value)
-    if (names.length !== value.length || names.some((name, index) => name !== String(index))) {
+    // As many as there are places, and the last of them is the last place: others come behind those.
+    if (names.length !== value.length || (names.at(-1) ?? '-1') !== String(value.length - 1)) {
       throw this.#not('an array with holes or with properties of its own')
     }
     return value.map((item: unknown, index) => {

@@ -73,6 +73,8 @@ function endOfText(text: string, start: number): number {
 
 /** Whether a number has the digits that were written, with zeros that mean nothing left out. */
 export function isKept(literal: string): boolean {
+  // A double keeps 15 digits (IEEE 754), whatever they are.
+  if (literal.length <= 15 && !/e/i.test(literal)) return true
   const value = Number(literal)
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return false
   return Number.isFinite(value) && digitsOf(literal) === digitsOf(String(value))
