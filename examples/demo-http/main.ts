@@ -25,6 +25,8 @@ const http = serve({ fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) => {
   for (const [what, line] of curlLines(url, randomUUID(), randomUUID())) {
     console.log(`# ${what}\n${line}\n`)
   }
+  console.log("With -H 'x-demo-lose-response: 1' the first answer is lost behind its commit: add")
+  console.log('--retry 1 --retry-all-errors, and see that the retry is a replay.')
 })
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

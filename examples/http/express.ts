@@ -3,7 +3,7 @@ import { idempotent } from 'oncely/express'
 
 import { callerOf, idempotency } from './idempotency.ts'
 
-const principal = (req: Request) => callerOf(req.get('authorization'))
+const principal = (req: Request) => callerOf(req.get('x-user-id'))
 const once = idempotent(idempotency, { operation: 'orders.create', principal })
 
 export const app = express()

@@ -2,7 +2,7 @@ import { idempotent } from 'oncely/http'
 
 import { callerOf, idempotency } from './idempotency.ts'
 
-const principal = ({ headers }: Request) => callerOf(headers.get('authorization'))
+const principal = ({ headers }: Request) => callerOf(headers.get('x-user-id'))
 const once = idempotent(idempotency, { operation: 'orders.create', principal })
 
 /** For `POST /orders` of any server, or framework, of web-standard Request and Response. */

@@ -3,7 +3,7 @@ import { idempotent } from 'oncely/hono'
 
 import { callerOf, idempotency } from './idempotency.ts'
 
-const principal = (c: Context) => callerOf(c.req.header('authorization'))
+const principal = (c: Context) => callerOf(c.req.header('x-user-id'))
 const once = idempotent(idempotency, { operation: 'orders.create', principal })
 
 export const app = new Hono().post('/orders', once, async (c) => {

@@ -4,7 +4,8 @@ import { db } from '../quick-start.ts'
 
 export const idempotency = createIdempotency(db)
 
-/** Of your authentication, which comes before. */
-export function callerOf(authorization: string | null | undefined) {
-  return { tenant: 'acme', actor: authorization ?? 'nobody' }
+/** Whose id your authentication, which comes before, has found: never a token, and never nobody. */
+export function callerOf(userId: string | null | undefined) {
+  if (!userId) throw new Error('who calls is not known')
+  return { tenant: 'acme', actor: userId }
 }

@@ -4,7 +4,7 @@ import { idempotent } from 'oncely/node'
 
 import { callerOf, idempotency } from './idempotency.ts'
 
-const principal = (req: IncomingMessage) => callerOf(req.headers.authorization)
+const principal = (req: IncomingMessage) => callerOf(req.headers['x-user-id']?.toString())
 const once = idempotent(idempotency, { operation: 'orders.create', principal })
 
 const listener = once(async (req: IncomingMessage, res: ServerResponse) => {

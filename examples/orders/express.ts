@@ -71,11 +71,16 @@ const validate: RequestHandler = (request, response, next) => {
   }
 }
 
-/** Loses the answer of a call that is committed, as a network does. */
+/** Loses the answer of a call that is committed, as a network does; and not that of its retry. */
 const loseResponse: RequestHandler = (request, response, next) => {
   if (request.get('x-demo-lose-response')) {
+    const end = response.end.bind(response) as (...given: unknown[]) => typeof response
     // Of a response that is sent, which is when it is committed.
-    response.end = (() => request.socket.destroy()) as never
+    response.end = (...given: unknown[]) => {
+      const isFirst = response.statusCode < 300 && !response.hasHeader('idempotent-replayed')
+      if (isFirst) request.socket.destroy()
+      return isFirst ? response : end(...given)
+    }
   }
   next()
 }

@@ -39,10 +39,11 @@ export function ordersOnHono(db: Kysely<OrdersDatabase>) {
     return next()
   })
 
-  // Loses the answer of a call that is committed, as a network does.
+  // Loses the answer of a call that is committed, as a network does; and not that of its retry.
   app.use('/orders', async (c, next) => {
     await next()
-    if (c.req.header('x-demo-lose-response')) c.env.incoming.socket.destroy()
+    const isFirst = c.res.ok && !c.res.headers.has('idempotent-replayed')
+    if (isFirst && c.req.header('x-demo-lose-response')) c.env.incoming.socket.destroy()
   })
 
   app.post(

@@ -38,7 +38,8 @@ const routes: Record<string, (request: Request) => Promise<Response>> = {
 for (const [name, send] of Object.entries(routes)) {
   const answers: Response[] = []
   for (let time = 1; time <= 2; time += 1) {
-    const headers = { 'content-type': 'application/json', 'idempotency-key': `"${name}"` }
+    const json = { 'content-type': 'application/json' }
+    const headers = { ...json, 'idempotency-key': `"${name}"`, 'x-user-id': '7' }
     const body = JSON.stringify({ sku: 'tea' })
     answers.push(
       await send(new Request('http://localhost/orders', { method: 'POST', headers, body })),

@@ -1,14 +1,14 @@
-import { strictEqual } from 'node:assert/strict'
+import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import type { Server } from 'node:http'
-import { after, before, describe, it } from 'node:test'
+import { createServer, type Server } from 'node:http'
+import { after, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 
 import axios from 'axios'
 import axiosRetry from 'axios-retry'
 import got from 'got'
-import { Hono } from 'hono'
 
+import { ordersOnExpress } from '../../examples/orders/express.ts'
 import { ordersOnHono } from '../../examples/orders/hono.ts'
 import type { OrdersDatabase } from '../../examples/orders/order.ts'
 import { testDatabase } from '../support/database.ts'
@@ -17,57 +17,72 @@ import { headersOf, listening, onHono, placedUnder, tea } from './orders-served.
 const database = testDatabase()
 const db = database.connect<OrdersDatabase>()
 
-/** Clients as people have them, each of which sends again by itself. */
-const clients: Record<string, (url: string, key: string) => Promise<number>> = {
+/** What a client was told: the status, and whether it was a replay. */
+type Told = readonly [status: number, replayed: string | undefined]
+
+const losing = (key: string) => headersOf(key, { 'x-demo-lose-response': '1' })
+
+/** Clients as people have them, each of which sends again by itself, or is made to. */
+const clients: Record<string, (url: string, key: string) => Promise<Told>> = {
+  async 'fetch, again where it fails'(url, key) {
+    const send = () => fetch(url, { method: 'POST', headers: losing(key), body: tea() })
+    const { status, headers } = await send().catch(send)
+    return [status, headers.get('idempotent-replayed') ?? undefined]
+  },
   async 'axios with axios-retry'(url, key) {
     const client = axios.create()
     axiosRetry(client, { retries: 3, retryCondition: (error) => axiosRetry.isNetworkError(error) })
-    return (await client.post(`${url}/orders`, tea(), { headers: headersOf(key) })).status
+    const { status, headers } = await client.post(url, tea(), { headers: losing(key) })
+    return [status, headers['idempotent-replayed'] as string]
   },
   async got(url, key) {
     const retry = { limit: 3, methods: ['POST' as const], backoffLimit: 10 }
-    const sent = { headers: headersOf(key), body: tea(), retry }
-    return (await got.post(`${url}/orders`, sent)).statusCode
+    const { statusCode, headers } = await got.post(url, {
+      headers: losing(key),
+      body: tea(),
+      retry,
+    })
+    return [statusCode, headers['idempotent-replayed'] as string]
   },
   async 'curl --retry'(url, key) {
-    const headers = Object.entries(headersOf(key)).flatMap(([name, value]) => [
+    const headers = Object.entries(losing(key)).flatMap(([name, value]) => [
       '-H',
       `${name}: ${value}`,
     ])
     const retry = ['--retry', '3', '--retry-all-errors', '--retry-delay', '1']
-    const shown = ['-s', '-o', '/dev/null', '-w', '%{http_code}']
-    const args = [...shown, ...retry, ...headers, '-d', tea(), `${url}/orders`]
-    return Number((await promisify(execFile)('curl', args)).stdout)
+    const shown = ['-s', '-o', '/dev/null', '-w', '%{http_code} %header{idempotent-replayed}']
+    const { stdout } = await promisify(execFile)('curl', [
+      ...shown,
+      ...retry,
+      ...headers,
+      '-d',
+      tea(),
+      url,
+    ])
+    const [status, replayed] = stdout.split(' ')
+    return [Number(status), replayed]
   },
 }
 
-describe('a client that sends again by itself', () => {
-  const lost = new Set<string>()
-  let server: Server
-  let url = ''
-  before(async () => {
-    const app = new Hono<{ Bindings: { incoming: { socket: { destroy(): void } } } }>()
-    app.use(async (c, next) => {
-      await next()
-      const key = String(c.req.header('idempotency-key'))
-      if (lost.has(key)) return
-      lost.add(key)
-      c.env.incoming.socket.destroy()
-    })
-    app.route('/', ordersOnHono(db) as never)
-    server = onHono(app as never)
-    url = await listening(server)
-  })
-  after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+const services: Record<string, () => Server> = {
+  hono: () => onHono(ordersOnHono(db) as never),
+  express: () => createServer(ordersOnExpress(db)).listen(0, '127.0.0.1'),
+}
 
-  for (const [name, call] of Object.entries(clients)) {
-    it(`${name}: whose first answer was lost, has one order`, async () => {
-      strictEqual(await call(url, name), 201)
-      strictEqual((await placedUnder(database, name)).length, 1)
-      strictEqual(lost.has(`"${name}"`), true)
+for (const [framework, start] of Object.entries(services)) {
+  describe(`a client of the orders service on ${framework}, whose first answer is lost`, () => {
+    const server = start()
+    after(() => {
+      server.closeAllConnections()
+      server.close()
     })
-  }
-})
+
+    for (const [name, call] of Object.entries(clients)) {
+      it(`${name}: has one order, and is told by a replay`, async () => {
+        const key = `${name} ${framework}`
+        deepStrictEqual(await call(`${await listening(server)}/orders`, key), [201, 'true'])
+        strictEqual((await placedUnder(database, key)).length, 1)
+      })
+    }
+  })
+}

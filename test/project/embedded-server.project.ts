@@ -7,7 +7,14 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 
 import { startEmbeddedServer } from '../support/embedded-server.ts'
-import { ask, folderOf, processesIn, startOwner, until, untilGone } from '../support/server-owner.ts'
+import {
+  ask,
+  folderOf,
+  processesIn,
+  startOwner,
+  until,
+  untilGone,
+} from '../support/server-owner.ts'
 
 const root = join(import.meta.dirname, '../..')
 
