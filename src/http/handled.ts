@@ -21,18 +21,20 @@ export class NotStored extends Error {
 export function isEnd(answer: HttpAnswer, isFinal: boolean): boolean {
   const { status } = answer
   if (status >= 500) return false
-  if (!(status >= 200)) throw invalid(`a status of ${status} is no answer`)
+  if (!(status >= 200)) throw unstorable(`a status of ${status} is no answer`)
   if (isFinal && status < 400) {
-    throw invalid(`context.reject was called, and the status of the answer is ${status}`)
+    throw unstorable(`context.reject was called, and the status of the answer is ${status}`)
   }
   const encodings = valuesOf(answer, 'content-encoding').filter((one) => one !== 'identity')
   if (encodings.length > 0) {
-    throw invalid('an answer is stored before it is encoded: compress it in front of the handler')
+    throw unstorable(
+      'an answer is stored before it is encoded: compress it in front of the handler',
+    )
   }
   return true
 }
 
-function invalid(message: string): OncelyError {
+function unstorable(message: string): OncelyError {
   return new OncelyError('invalid_response', message)
 }
 

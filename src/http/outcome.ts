@@ -55,12 +55,12 @@ function detailOf(disposition: 'conflict' | 'manual'): string {
 
 /** What a route makes anew, by `replay` or by `businessIdentity`, is a Response, or what becomes JSON. */
 async function replayed(made: unknown, announced: Announced, limit: number): Promise<HttpAnswer> {
-  const answer = isAnswer(made) ? made : await answerOf(responseOf(made), limit)
+  const answer = isAnswer(made) ? made : await answerOf(asResponse(made), limit)
   return { ...answer, headers: [...answer.headers, ...announced, REPLAYED] }
 }
 
 /** By what it has, as it may be of another copy of the class. */
-function responseOf(made: unknown): Response {
+function asResponse(made: unknown): Response {
   const { headers, arrayBuffer } = Object(made) as Partial<Response>
   if (headers && typeof arrayBuffer === 'function') return made as Response
   return made === undefined ? new Response(null, { status: 204 }) : Response.json(made)

@@ -1,8 +1,7 @@
 // What other middlewares, parsers and error handlers of a framework do, in front of a route and behind it.
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type RequestListener, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import type { ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 
@@ -15,21 +14,12 @@ import { idempotent as onExpress } from 'oncely/express'
 import { idempotent as onHono } from 'oncely/hono'
 
 import { testDatabase } from '../support/database.ts'
+import { served } from './servers.ts'
 
 const database = testDatabase()
 const idempotency = createIdempotency(database.connect())
 const principal = () => ({ tenant: 't1', actor: 'u1' })
 const given = { operation: 'beside', principal, exposeHeaders: true }
-
-async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  await once(server, 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-}
 
 const post = (url: string, key: string, body?: URLSearchParams) =>
   fetch(url, { method: 'POST', headers: { 'idempotency-key': key }, ...(body && { body }) })
@@ -42,7 +32,7 @@ describe('a route on Express', () => {
       next()
     })
     app.post('/', onExpress(idempotency, given), (_req, res) => void res.send('made'))
-    await exposesBoth(await serve(t, app))
+    await exposesBoth(await served(t, app))
   })
 
   it('keeps a header that is added when the head is sent, by a middleware behind', async (t) => {
@@ -57,7 +47,7 @@ describe('a route on Express', () => {
       next()
     }
     app.post('/', route, late, (_req, res) => void res.send('made'))
-    const url = await serve(t, app)
+    const url = await served(t, app)
     const seen = [await post(url, 'late'), await post(url, 'late')]
     deepStrictEqual(
       seen.map(({ headers }) => headers.get('x-cost')),
@@ -80,7 +70,7 @@ describe('a route on Express', () => {
       res.setHeader('Set-Cookie', 'a=1')
       res.end('made')
     })
-    const { headers } = await post(await serve(t, app), 'cookie')
+    const { headers } = await post(await served(t, app), 'cookie')
     strictEqual(headers.get('set-cookie'), 'a=1; Partitioned')
   })
 
@@ -89,7 +79,7 @@ describe('a route on Express', () => {
       .set('env', 'test')
       .use(express.urlencoded({ extended: true }))
     app.post('/', onExpress(idempotency, given), (req, res) => void res.json(req.body))
-    const url = await serve(t, app)
+    const url = await served(t, app)
     const form = (body: string) => post(url, 'form', new URLSearchParams(body))
     strictEqual(await (await form('a[b]=1&c=2')).text(), '{"a":{"b":"1"},"c":"2"}')
     strictEqual((await form('c=2&a[b]=1')).headers.get('idempotent-replayed'), 'true')
@@ -110,7 +100,7 @@ describe('a route on Express', () => {
       else res.json({ error: error.message })
     }
     app.use(forgiving)
-    const url = await serve(t, app)
+    const url = await served(t, app)
     for (const run of [1, 2]) {
       const seen = await post(url, 'forgiving')
       deepStrictEqual([seen.status, await seen.text(), runs], [200, '{"error":"own"}', run])
@@ -121,7 +111,7 @@ describe('a route on Express', () => {
   it('takes the target that a proxy was sent, with scheme and host, for the same', async (t) => {
     const app = express().set('env', 'test')
     app.post('/things', onExpress(idempotency, given), (_req, res) => void res.send('made'))
-    const url = new URL('/things?of=1', await serve(t, app))
+    const url = new URL('/things?of=1', await served(t, app))
     strictEqual((await post(url.href, 'target')).status, 200)
     const socket = connect(Number(url.port), url.hostname)
     const head = `POST ${url.href} HTTP/1.1\r\nhost: ${url.host}\r\nidempotency-key: target`
@@ -133,16 +123,16 @@ describe('a route on Express', () => {
 
 describe('a route on Hono', () => {
   const route = onHono(idempotency, { ...given, operation: 'hono' })
-  const served = (t: TestContext, app: Hono) => {
+  const servedBy = (t: TestContext, app: Hono) => {
     const listener = getRequestListener(app.fetch)
-    return serve(t, (req, res) => void listener(req, res))
+    return served(t, (req, res) => void listener(req, res))
   }
 
   it('lets a page read what a middleware in front exposes, and what we do', async (t) => {
     const app = new Hono()
     app.use(cors({ origin: '*', exposeHeaders: ['x-total'] }))
     app.post('/', route, (c) => c.text('made'))
-    await exposesBoth(await served(t, app))
+    await exposesBoth(await servedBy(t, app))
   })
 
   it('leaves the headers of an answer to the handler, as if it were not there', async (t) => {
@@ -153,7 +143,7 @@ describe('a route on Hono', () => {
     })
     const own = () => new Response('made', { headers: { 'cache-control': 'no-store' } })
     app.all('/', route, own)
-    const url = await served(t, app)
+    const url = await servedBy(t, app)
     for (const method of ['POST', 'PUT']) {
       const seen = await fetch(url, { method, headers: { 'idempotency-key': 'own-headers' } })
       strictEqual(seen.headers.get('cache-control'), 'no-store', method)
@@ -169,7 +159,7 @@ describe('a route on Hono', () => {
     })
     app.get('/', route.lookup)
     app.post('/', route, (c) => c.text('made'))
-    const url = await served(t, app)
+    const url = await servedBy(t, app)
     await post(url, 'looked-up')
     for (const [key, status] of [
       ['looked-up', 200],

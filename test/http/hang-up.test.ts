@@ -2,11 +2,10 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 
 import express from 'express'
 import { createIdempotency } from 'oncely'
@@ -15,6 +14,7 @@ import { idempotent } from 'oncely/express'
 import { testDatabase } from '../support/database.ts'
 import { gate } from '../support/gate.ts'
 import { notesHost } from '../support/notes-host.ts'
+import { served } from './servers.ts'
 
 const database = testDatabase()
 const host = notesHost(database)
@@ -50,19 +50,6 @@ const answers: Readonly<Record<string, Answer>> = {
   'amid a pipeline': (response, moment) => pipeline(Readable.from(inTwo(moment)), response),
 }
 
-async function serve(
-  t: TestContext,
-  listener: (req: IncomingMessage, res: ServerResponse) => void,
-) {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  await once(server, 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-}
-
 describe('a client that hangs up', () => {
   for (const [when, answer] of Object.entries(answers)) {
     it(`${when}: the answer is stored whole`, async (t) => {
@@ -77,7 +64,7 @@ describe('a client that hangs up', () => {
         const gone = once(req.socket, 'close')
         await answer(res.type('text/plain'), { gone, readyToLose: () => stop.pass() })
       })
-      const url = await serve(t, app)
+      const url = await served(t, app)
       const headers = { 'idempotency-key': `"${when}"` }
       const sent = request(url, { method: 'POST', headers })
       sent.on('error', () => undefined).end()
@@ -113,7 +100,7 @@ describe('a client that hangs up', () => {
       heard.push('answered')
       res.send('made')
     })
-    const url = await serve(t, app)
+    const url = await served(t, app)
     const sent = request(url, { method: 'POST', headers: { 'idempotency-key': '"in front"' } })
     sent.on('error', () => undefined).end()
     await stop.reached

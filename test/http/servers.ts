@@ -1,9 +1,11 @@
-import { afterEach } from 'node:test'
+import { createServer, type RequestListener } from 'node:http'
+import { afterEach, type TestContext } from 'node:test'
 
 import type { Idempotency } from 'oncely'
 
 import type { Shape } from '../../src/shape.ts'
 import type { NotesDatabase } from '../support/notes-host.ts'
+import { listening } from './conformance/adapters/parts.ts'
 import type { Adapter, Server, ServerOptions } from './conformance/server.ts'
 
 /** How a server is to be, by an instance with whatever options. */
@@ -25,4 +27,11 @@ export function servers(): Serve {
     open.push(server)
     return server
   }
+}
+
+/** @returns the URL of a server of its own, which is closed behind the test. */
+export async function served(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = await listening(createServer(listener).listen(0, '127.0.0.1'))
+  t.after(() => server.close())
+  return `${server.url}/`
 }
