@@ -52,15 +52,25 @@ describe('a handler of the fetch standard', () => {
       },
     })
     const handler = once(async (request) => new Response(await request.text()))
-    const put = post('put', 'content', 'PUT')
-    Object.assign(put, {
-      clone() {
-        throw new Error('copied')
-      },
-    })
+    const put = notCopied(post('put', 'content', 'PUT'))
     strictEqual(await (await handler(put)).text(), 'content')
     strictEqual(asked, 0)
+    const byContent = idempotent(
+      idempotency,
+      given,
+    )(async (request) => {
+      return new Response(await request.text())
+    })
+    strictEqual(await (await byContent(notCopied(post('once')))).text(), 'x')
     strictEqual(await (await handler(post('read', 'content'))).text(), 'content')
     strictEqual((await handler(post('read', 'content'))).headers.get('idempotent-replayed'), 'true')
   })
 })
+
+function notCopied(request: Request): Request {
+  return Object.assign(request, {
+    clone() {
+      throw new Error('copied')
+    },
+  })
+}
