@@ -41,6 +41,11 @@
  * The answer to COMMIT was lost, so it may have taken effect or not:
  * - `outcome_unknown`: of an operation that is safe to repeat, such as `expire`. Repeat it.
  *
+ * A client's intent has no answer of its own, see `IdempotentFetchError`:
+ * - `key_reused`: its key was used for another request before.
+ * - `key_expired`: it took effect, too long ago for its answer to be there.
+ * - `outcome_unknown`: it may have taken effect or not. Send the same again with the same key.
+ *
  * A proof by `oncely/testing` has no result:
  * - `not_final`: no call had a last word; `cause` is what the last one was told.
  *
@@ -76,6 +81,7 @@ export type OncelyErrorCode =
   | 'invalid_response'
   | 'invalid_scope'
   | 'isolation_unsupported'
+  | 'key_expired'
   | 'key_reused'
   | 'migration_failed'
   | 'not_final'

@@ -1,0 +1,81 @@
+import { deepStrictEqual, match, notStrictEqual, rejects, strictEqual } from 'node:assert/strict'
+import { describe, it } from 'node:test'
+
+import { createIdempotentFetch } from 'oncely/client'
+
+import { answering, cut, scriptedServer } from './scripted-server.ts'
+
+const server = await scriptedServer()
+const quick = { minPauseMs: 0, maxPauseMs: 0 }
+const send = createIdempotentFetch(quick)
+const post = { method: 'POST' }
+const sent = () => server.requests.map(({ headers }) => headers['idempotency-key'])
+const failing = () => {
+  server.play(cut, answering(503), answering(201))
+}
+
+describe('the key of an intent', () => {
+  it('F1: is made before the first attempt, and is the same in each', async () => {
+    failing()
+    const { key, attempts } = await send(server.url, post)
+    match(key, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    deepStrictEqual([attempts, sent()], [3, [`"${key}"`, `"${key}"`, `"${key}"`]])
+    failing()
+    notStrictEqual((await send(server.url, post)).key, key)
+  })
+
+  for (const [shape, headers] of Object.entries({
+    Headers: new Headers({ 'Idempotency-Key': '"mine"' }),
+    'an array': [['Idempotency-Key', '"mine"']] as [string, string][],
+    'an object': { 'IDEMPOTENCY-KEY': '"mine"' },
+  })) {
+    it(`F1: is the caller's where it is in the headers, as ${shape}`, async () => {
+      failing()
+      strictEqual((await send(server.url, { ...post, headers })).key, 'mine')
+      deepStrictEqual(sent(), ['"mine"', '"mine"', '"mine"'])
+    })
+  }
+
+  it('F1: also of a Request, and without quotes, as it was written', async () => {
+    failing()
+    const headers = { 'idempotency-key': 'bare-key' }
+    strictEqual((await send(new Request(server.url, { ...post, headers }))).key, 'bare-key')
+    deepStrictEqual(new Set(sent()), new Set(['bare-key']))
+    failing()
+    const quoted = { 'idempotency-key': '"a \\"b\\" \\\\"' }
+    strictEqual((await send(server.url, { ...post, headers: quoted })).key, 'a "b" \\')
+  })
+
+  it('F3: is one however often the intent is sent, such as by a double click', async () => {
+    server.play(answering(201))
+    const intent = send.intent()
+    strictEqual(intent.since, undefined)
+    const clicks = await Promise.all([intent.send(server.url, post), intent.send(server.url, post)])
+    deepStrictEqual(new Set(clicks.map(({ key }) => key)), new Set([intent.key]))
+    deepStrictEqual(new Set(sent()), new Set([`"${intent.key}"`]))
+    strictEqual(typeof intent.since, 'number')
+  })
+
+  it('may be one that was kept, and is written as the server takes it', async () => {
+    server.play(answering(201))
+    await send.intent({ key: 'kept "1"' }).send(server.url, post)
+    await createIdempotentFetch({ keyFormat: 'bare' })
+      .intent({ key: 'kept' })
+      .send(server.url, post)
+    deepStrictEqual(sent(), ['"kept \\"1\\""', 'kept'])
+  })
+
+  it('is refused where it is none, or another one is in the headers', async () => {
+    server.play(answering(201))
+    for (const key of ['', ' a', 'ä', 'a'.repeat(256)]) {
+      await rejects(async () => send.intent({ key }).send(server.url, post), {
+        code: 'invalid_options',
+      })
+    }
+    const headers = { 'idempotency-key': '"other"' }
+    await rejects(send.intent({ key: 'mine' }).send(server.url, { ...post, headers }), {
+      code: 'invalid_options',
+    })
+    deepStrictEqual(sent(), [])
+  })
+})
