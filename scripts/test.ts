@@ -10,6 +10,7 @@ import { checkConnection } from '../src/postgres/server.ts'
 import { type DatabaseServer, startTestServer } from '../test/support/database-server.ts'
 import { startTestRun } from '../test/support/test-run.ts'
 import { compileCache } from './compile-cache.ts'
+import { testGroups } from './test-groups.ts'
 
 const patterns = process.argv.slice(2)
 const files = globSync(patterns.length > 0 ? patterns : 'test/**/*.test.ts').sort()
@@ -27,6 +28,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 async function runTests({ url, stays = false }: DatabaseServer): Promise<number> {
   await checkConnection(url)
   const run = await startTestRun(url)
+  const groups = testGroups(files)
   try {
     if (interrupted) return 1
     // Most of the time a test waits for the server, or for another test to come to a gate.
@@ -35,7 +37,14 @@ async function runTests({ url, stays = false }: DatabaseServer): Promise<number>
     const report = reporter ? [`--test-reporter=${reporter}`] : []
     runner = spawn(
       process.execPath,
-      [...imports, ...report, '--test', '--test-timeout=120000', '--test-concurrency=4', ...files],
+      [
+        ...imports,
+        ...report,
+        '--test',
+        '--test-timeout=120000',
+        '--test-concurrency=4',
+        ...groups.files,
+      ],
       {
         stdio: 'inherit',
         env: {
@@ -50,6 +59,7 @@ async function runTests({ url, stays = false }: DatabaseServer): Promise<number>
     const [code] = (await once(runner, 'exit')) as [number | null]
     return code ?? 1
   } finally {
+    groups.remove()
     await run.end({ drop: stays })
   }
 }

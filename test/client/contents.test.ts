@@ -7,7 +7,7 @@ import { createIdempotentFetch } from 'oncely/client'
 
 import { cut, scriptedServer, type Step } from './scripted-server.ts'
 
-const server = await scriptedServer()
+const server = scriptedServer()
 const send = createIdempotentFetch({ minPauseMs: 0, maxPauseMs: 0 })
 
 /** What has come, of each attempt: the media type and the octets. */

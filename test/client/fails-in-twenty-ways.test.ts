@@ -12,7 +12,7 @@ import { waysToFail } from './ways-to-fail.ts'
 const database = testDatabase()
 const orders = ordersOnExpress(database.connect<OrdersDatabase>())
 const pass = orders as unknown as Step
-const server = await scriptedServer()
+const server = scriptedServer()
 const ways = waysToFail(pass)
 
 const send = createIdempotentFetch({

@@ -5,7 +5,7 @@ import { createIdempotentFetch, type JournalEntry } from 'oncely/client'
 
 import { answering, cut, hang, problem, scriptedServer } from './scripted-server.ts'
 
-const server = await scriptedServer()
+const server = scriptedServer()
 const quick = { minPauseMs: 0, maxPauseMs: 0 }
 const post = { method: 'POST' }
 

@@ -5,7 +5,7 @@ import { createIdempotentFetch, IdempotentFetchError } from 'oncely/client'
 
 import { answering, cut, hang, problem, scriptedServer } from './scripted-server.ts'
 
-const server = await scriptedServer()
+const server = scriptedServer()
 const quick = { minPauseMs: 0, maxPauseMs: 0 }
 const send = createIdempotentFetch(quick)
 const post = { method: 'POST' }

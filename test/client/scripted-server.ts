@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after } from 'node:test'
+import { after, before } from 'node:test'
 
 /** What a server does with one request. */
 export type Step = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -16,8 +16,8 @@ export interface ScriptedServer {
   readonly requests: readonly IncomingMessage[]
 }
 
-/** To be called at the top of a test file, behind the last of whose tests it is closed. */
-export async function scriptedServer(): Promise<ScriptedServer> {
+/** To be called at the top of a test file: it listens while its tests run. */
+export function scriptedServer(): ScriptedServer {
   let steps: Step[] = []
   let requests: IncomingMessage[] = []
   let played = 0
@@ -29,15 +29,18 @@ export async function scriptedServer(): Promise<ScriptedServer> {
     const step = steps[Math.min(requests.length, steps.length - 1)]
     requests.push(request)
     step?.(request, response)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  })
+  before(async () => {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
   after(() => {
     server.close()
     server.closeAllConnections()
   })
-  const { port } = server.address() as AddressInfo
   return {
     get url() {
+      const { port } = server.address() as AddressInfo
       return `http://127.0.0.1:${port}/${played}`
     },
     play(...given) {
