@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** How many test files share a process. Before its first test one takes most of a second to load what it needs. */
-const TOGETHER = 8
+const TOGETHER = 6
 
 /** Test files, of which several are loaded by one that is written for it, and how to be rid of those. */
 export interface TestGroups {
