@@ -42,7 +42,7 @@ async function runTests({ url, stays = false }: DatabaseServer): Promise<number>
         ...report,
         '--test',
         '--test-timeout=120000',
-        '--test-concurrency=6',
+        '--test-concurrency=4',
         ...groups.files,
       ],
       {

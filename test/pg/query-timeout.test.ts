@@ -24,7 +24,7 @@ describe("a claim that waits for a twin and meets the pool's query_timeout", () 
         }),
       )
       await stopsAt(held, first)
-      const db = host.connect({ max: 1, query_timeout: 100, manners: hosts[name] })
+      const db = host.connect({ max: 1, query_timeout: 1_000, manners: hosts[name] })
       const idempotency = createIdempotency(db, { lockTimeoutMs: 60_000 })
       const call = () => idempotency.withIdempotency(scope, key, one, writeNote)
       const failure = await failureOf(call())

@@ -30,7 +30,7 @@ async function lookingFor(of: (open: TransactionIdentity) => TransactionIdentity
       looks += 1
       return Promise.resolve(undefined)
     }
-    await resolveCommit(db, { transaction, schema, timeoutMs: 600, look })
+    await resolveCommit(db, { transaction, schema, timeoutMs: 2_000, look })
     await sql`select 1`.execute(tx)
   })
   const failure = await open.then(
@@ -62,7 +62,7 @@ describe('a transaction that is under way', () => {
       const found = await db.transaction().execute(async (tx) => {
         const transaction = await identityOn(tx)
         const look = () => Promise.resolve('looked')
-        const answer = await resolveCommit(stranger, { transaction, schema, timeoutMs: 600, look })
+        const answer = await resolveCommit(stranger, { transaction, schema, timeoutMs: 2_000, look })
         await sql`select 1`.execute(tx)
         return answer
       })
