@@ -34,6 +34,10 @@ describe('the README', () => {
     })
   }
 
+  it('shows the client that is compiled here, to the letter', () => {
+    ok(read('README.md').includes(`\`\`\`ts\n${read('examples/client.ts')}\`\`\``))
+  })
+
   it('shows a provider that a NestJS host is tested with, to the letter', () => {
     const [, provider = ''] = /```ts\n(\{[^]*?\n\})\n```/.exec(read('README.md')) ?? []
     const unindented = read('test/consumers/nest-program.ts').replace(/^ {4}/gm, '')
@@ -57,6 +61,7 @@ describe('the README', () => {
       ...named('src/result.ts', /readonly kind: '(\w+)'/g),
       ...named('src/options.ts', /^ {2}readonly (\w+)\?:/gm),
       ...named('src/http/options.ts', /^ {2}readonly (\w+)\??:/gm),
+      ...named('src/client/options.ts', /^ {2}readonly (\w+)\?:/gm),
       ...named('src/operation.ts', /^ {2}readonly (\w+)\?: (?!Resource)/gm),
     ]
     ok(words.length > 10)
