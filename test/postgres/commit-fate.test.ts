@@ -62,7 +62,12 @@ describe('a transaction that is under way', () => {
       const found = await db.transaction().execute(async (tx) => {
         const transaction = await identityOn(tx)
         const look = () => Promise.resolve('looked')
-        const answer = await resolveCommit(stranger, { transaction, schema, timeoutMs: 2_000, look })
+        const answer = await resolveCommit(stranger, {
+          transaction,
+          schema,
+          timeoutMs: 2_000,
+          look,
+        })
         await sql`select 1`.execute(tx)
         return answer
       })
