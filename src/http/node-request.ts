@@ -70,8 +70,9 @@ export class NodeExchange<Request extends RequestLike> implements Exchange<Reque
     try {
       // Left as it is, so that its connection can carry the answer.
       return await bytesOf(this.request.iterator({ destroyOnReturn: false }), limit)
-    } catch {
+    } catch (error) {
       // Its client is gone, and hears of it no more.
+      if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error
       throw new Refusal('content_malformed', { detail: 'It was not sent whole.' })
     }
   }

@@ -1,5 +1,5 @@
 // What fetch does not show of an answer: its head as it is sent, and whether there is one.
-import { doesNotMatch, match, strictEqual } from 'node:assert/strict'
+import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
@@ -99,5 +99,29 @@ describe('an answer on the wire', () => {
       match(await onTheWire(url, 'length'), /^content-length: 10\r$.*0123456789$/ims)
     }
     strictEqual(server.listening, true)
+  })
+
+  it('is none for a client that breaks off its request, and is no error of the host', async () => {
+    const heard: unknown[] = []
+    const onError = (error: unknown) => heard.push(error)
+    const route = onNode(idempotency, { ...given, operation: 'broken', onError })
+    let runs = 0
+    const listener = route((_request: IncomingMessage, response: ServerResponse) => {
+      runs += 1
+      response.end()
+    })
+    const isOver = Promise.withResolvers<undefined>()
+    const server = createServer((request, response) => {
+      socket.destroy()
+      void listener(request, response).then(() => {
+        isOver.resolve(undefined)
+      })
+    })
+    const { url } = await serve(listening(server.listen(0, '127.0.0.1')))
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const head = 'POST / HTTP/1.1\r\nhost: a\r\nidempotency-key: broken\r\ncontent-length: 10'
+    socket.write(`${head}\r\n\r\nhalf`)
+    await isOver.promise
+    deepStrictEqual([heard, runs], [[], 0])
   })
 })
