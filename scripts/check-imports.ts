@@ -28,6 +28,8 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   node: ['http'],
   hono: ['http'],
   express: ['http'],
+  fastify: ['http'],
+  nestjs: ['http'],
   client: leaves,
   http: ['idempotency', 'call', 'fingerprint', 'response', 'shape', ...leaves],
   sweeper: ['idempotency', 'batches', 'backoff', ...leaves],

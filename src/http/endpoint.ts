@@ -7,6 +7,7 @@ import type { SameAsFirst, Shape } from '../shape.ts'
 import { firstErrorIn } from '../call/context.ts'
 import { decodeAnswer, encodeAnswer, type HttpAnswer } from './answer.ts'
 import { callOf } from './call.ts'
+import { withoutCoding } from './content-coding.ts'
 import { type Announced, announcing, exposedBy, NO_STORE } from './announce.ts'
 import type { Exchange, Handle, Served, ServedByUs } from './exchange.ts'
 import { isEnd, NotStored, refusalOf } from './handled.ts'
@@ -102,9 +103,11 @@ export class Endpoint<DB, Request> {
         if (!isEnd(answer, isRejected)) throw new NotStored(answer, firstErrorIn(context))
         answered = answer
         const isRefused = status >= 400 && (isRejected || finalStatuses.includes(status))
-        if (isRefused) return context.reject(answer)
-        if (status >= 400 || hasFailed) throw new NotStored(answer, firstErrorIn(context))
-        return answer
+        if (!isRefused && (status >= 400 || hasFailed)) {
+          throw new NotStored(answer, firstErrorIn(context))
+        }
+        const stored = await withoutCoding(answer, this.maxResponseBytes)
+        return isRefused ? context.reject(stored) : stored
       },
       { deadlineMs },
     )

@@ -36,7 +36,7 @@ export interface ServedByUs {
 }
 
 /** The whole answer of a handler. */
-interface Handled extends HttpAnswer {
+export interface Handled extends HttpAnswer {
   /** Whether it is what somebody has made of an error that the handler has thrown. */
   readonly hasFailed?: boolean
 }

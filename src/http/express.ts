@@ -4,9 +4,11 @@ import type { HttpCall } from './call.ts'
 import { Endpoint } from './endpoint.ts'
 import { NodeExchange, type RequestLike } from './node-request.ts'
 import type { EndpointOptions } from './options.ts'
+import { Outlet } from './outlet.ts'
 import { type ResponseLike, send } from './response-like.ts'
-import { answer, TakenResponse } from './taken-response.ts'
+import type { TakenResponse } from './taken-response.ts'
 import { UnderWay } from './under-way.ts'
+import { serveWritten } from './written.ts'
 
 /** A handler of Express, as a route takes it. */
 export type ExpressHandler = (
@@ -62,40 +64,32 @@ export function idempotent<DB, Of extends Shape, Request extends RequestLike>(
   const endpoint = new Endpoint<DB, Request>(idempotency, options)
   const calls = new UnderWay<DB, Request>()
   const underWay = new WeakMap<RequestLike, TakenResponse>()
-  const failed = new WeakSet<RequestLike>()
   const onError: ExpressErrorHandler = (error, request, _response, next) => {
     const meant = underWay.get(request)?.fail(error)
-    if (meant === 'failed') failed.add(request)
     // What was given up goes on with the error by itself.
     if (meant !== 'given up') next(error)
   }
   const once: ExpressHandler = (given, response, next) => {
     const request = given as Request
-    let taken: TakenResponse | undefined
-    const exchange = new NodeExchange<Request>(request)
-    const serving = calls.during(request, () =>
-      endpoint.serve(exchange, async (call) => {
-        calls.set(request, call)
-        taken = new TakenResponse(response, endpoint.maxResponseBytes)
+    const serving = serveWritten({
+      endpoint,
+      calls,
+      exchange: new NodeExchange(request),
+      outlet: new Outlet(response),
+      run(_call, taken) {
         underWay.set(request, taken)
         next()
-        const answered = await taken.answered
-        return { ...answered, hasFailed: failed.has(request) }
-      }),
-    )
+      },
+    })
     serving
-      .then((served) => {
-        if (served.by === 'nobody') next()
-        else answer(served, response, taken)
+      .then((isServed) => {
+        if (!isServed) next()
       })
-      .catch((error: unknown) => {
-        taken?.clear()
-        next(error)
-      })
+      .catch(next)
   }
   const lookup: ExpressHandler = (request, response, next) => {
     endpoint
-      .lookUp(new NodeExchange<Request>(request as Request))
+      .lookUp(new NodeExchange(request as Request))
       .then((found) => {
         send(response, found)
       })

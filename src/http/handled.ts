@@ -1,5 +1,5 @@
 import { isOncelyError, OncelyError } from '../errors.ts'
-import { type HttpAnswer, valuesOf } from './answer.ts'
+import type { HttpAnswer } from './answer.ts'
 import { Refusal } from './refusal.ts'
 
 /** Thrown to roll back behind an answer that is not stored. */
@@ -24,12 +24,6 @@ export function isEnd(answer: HttpAnswer, isFinal: boolean): boolean {
   if (!(status >= 200)) throw unstorable(`a status of ${status} is no answer`)
   if (isFinal && status < 400) {
     throw unstorable(`context.reject was called, and the status of the answer is ${status}`)
-  }
-  const encodings = valuesOf(answer, 'content-encoding').filter((one) => one !== 'identity')
-  if (encodings.length > 0) {
-    throw unstorable(
-      'an answer is stored before it is encoded: compress it in front of the handler',
-    )
   }
   return true
 }

@@ -13,8 +13,8 @@ export interface RequestLike {
   readonly url?: string | undefined
   /** As of an IncomingMessage, by names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Each line, where a header stands more than once. */
-  readonly headersDistinct: Readonly<Record<string, string[] | undefined>>
+  /** Each line, where a header stands more than once. HTTP/2 has none. */
+  readonly headersDistinct?: Readonly<Record<string, string[] | undefined>>
   /** Whether somebody has begun to read it. */
   readonly readableDidRead: boolean
   /** As of a Readable. */
@@ -22,32 +22,42 @@ export interface RequestLike {
 }
 
 /** What parsers of Node's frameworks leave on a request. */
-interface Parsed {
+export interface ParsedLike {
   readonly body?: unknown
+  /** The octets beside what was made of them, where a host keeps them, such as NestJS by `rawBody`. */
+  readonly rawBody?: unknown
   /** With the path of whatever the router is mounted at. */
   readonly originalUrl?: string | undefined
 }
 
 /** A request of Node, or of a framework on it. */
-export class NodeExchange<Request extends RequestLike> implements Exchange<Request> {
+export class NodeExchange<Request extends object> implements Exchange<Request> {
   readonly request: Request
+  readonly #message: RequestLike
+  readonly #parsed: ParsedLike
 
-  constructor(request: Request) {
+  /** @param message - Node's own, where the framework has put a request of its own in front of it. */
+  constructor(request: Request, message: RequestLike = request as RequestLike) {
     this.request = request
+    this.#message = message
+    this.#parsed = request
   }
 
   get method(): string {
-    return this.request.method ?? ''
+    return this.#message.method ?? ''
   }
 
   get target(): string {
-    const { originalUrl } = this.request as Parsed
+    const { originalUrl } = this.#parsed
     // A proxy is sent the whole URL (RFC 9112, section 3.2.2), and may pass it on.
-    return (originalUrl ?? this.request.url ?? '').replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, '')
+    return (originalUrl ?? this.#message.url ?? '').replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, '')
   }
 
   get keys(): readonly string[] {
-    return this.request.headersDistinct[KEY_HEADER] ?? []
+    const { headers, headersDistinct } = this.#message
+    // HTTP/2 has joined the lines.
+    const lines = (headersDistinct ?? headers)[KEY_HEADER] ?? []
+    return typeof lines === 'string' ? [lines] : lines
   }
 
   get contentType(): string | undefined {
@@ -55,21 +65,22 @@ export class NodeExchange<Request extends RequestLike> implements Exchange<Reque
   }
 
   async content(limit: number): Promise<Content> {
-    if (this.request.readableDidRead) return this.#parsed()
+    if (this.#message.readableDidRead) return this.#read()
     const length = this.#header('content-length')
     checkHead(length, this.#header('content-encoding'), limit)
-    const bytes = await this.#read(limit)
+    const bytes = await this.#all(limit)
     if (!bytes) throw new Refusal('content_too_large')
     // Somebody has read it in another way, such as a platform that hands over requests of its own.
     const isLeft = Number(length ?? 0) > 0 || this.#header('transfer-encoding') !== undefined
-    const { body } = this.request as Parsed
-    return bytes.length === 0 && isLeft && body !== undefined ? this.#parsed() : { bytes }
+    return bytes.length === 0 && isLeft && this.#parsed.body !== undefined
+      ? this.#read()
+      : { bytes }
   }
 
-  async #read(limit: number): Promise<Uint8Array | undefined> {
+  async #all(limit: number): Promise<Uint8Array | undefined> {
     try {
       // Left as it is, so that its connection can carry the answer.
-      return await bytesOf(this.request.iterator({ destroyOnReturn: false }), limit)
+      return await bytesOf(this.#message.iterator({ destroyOnReturn: false }), limit)
     } catch (error) {
       // Its client is gone, and hears of it no more.
       if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error
@@ -78,8 +89,9 @@ export class NodeExchange<Request extends RequestLike> implements Exchange<Reque
   }
 
   /** @throws OncelyError `content_consumed`. */
-  #parsed(): Content {
-    const { body } = this.request as Parsed
+  #read(): Content {
+    const { body, rawBody } = this.#parsed
+    if (rawBody instanceof Uint8Array) return { bytes: rawBody }
     if (body instanceof Uint8Array) return { bytes: body }
     if (typeof body === 'string') {
       const bytes = Buffer.from(body)
@@ -91,7 +103,7 @@ export class NodeExchange<Request extends RequestLike> implements Exchange<Reque
   }
 
   #header(name: string): string | undefined {
-    const value = this.request.headers[name]
+    const value = this.#message.headers[name]
     return Array.isArray(value) ? value.join(', ') : value
   }
 }

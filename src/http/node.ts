@@ -3,14 +3,16 @@ import { setImmediate } from 'node:timers/promises'
 import { invalid } from '../checks.ts'
 import type { Idempotency } from '../idempotency.ts'
 import type { Shape } from '../shape.ts'
-import type { HttpAnswer } from './answer.ts'
+import type { Handled } from './exchange.ts'
 import type { HttpCall } from './call.ts'
 import { Endpoint } from './endpoint.ts'
 import { NodeExchange, type RequestLike } from './node-request.ts'
 import type { EndpointOptions } from './options.ts'
+import { Outlet } from './outlet.ts'
 import { type ResponseLike, send } from './response-like.ts'
-import { answer, TakenResponse } from './taken-response.ts'
+import type { TakenResponse } from './taken-response.ts'
 import { UnderWay } from './under-way.ts'
+import { serveWritten } from './written.ts'
 
 /** Answers a request, as `createServer` of `node:http` takes it. */
 export type NodeListener<Request, Response> = (request: Request, response: Response) => unknown
@@ -77,20 +79,16 @@ export function idempotent<DB, Of extends Shape, Request extends RequestLike>(
       await listener(request, response)
     }
     return async (request: Req, response: Res) => {
-      let taken: TakenResponse | undefined
       try {
-        const exchange = new NodeExchange<Request>(request)
-        const served = await calls.during(request, () =>
-          endpoint.serve(exchange, (call) => {
-            calls.set(request, call)
-            taken = new TakenResponse(response, endpoint.maxResponseBytes)
-            return answeredBy(listened(request, response), taken, told)
-          }),
-        )
-        if (served.by === 'nobody') await listened(request, response)
-        else answer(served, response, taken)
+        const isServed = await serveWritten<DB, Request>({
+          endpoint,
+          calls,
+          exchange: new NodeExchange<Request>(request),
+          outlet: new Outlet(response),
+          run: (_call, taken) => answeredBy(listened(request, response), taken, told),
+        })
+        if (!isServed) await listened(request, response)
       } catch (error) {
-        taken?.clear()
         failed(error, response)
       }
     }
@@ -116,7 +114,7 @@ async function answeredBy(
   listening: Promise<void>,
   { answered }: TakenResponse,
   told: (error: unknown) => void,
-): Promise<HttpAnswer> {
+): Promise<Handled> {
   let isOver = false
   const ended = listening.then(
     () => answered,

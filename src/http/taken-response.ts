@@ -1,9 +1,8 @@
-import type { HttpAnswer } from './answer.ts'
 import type { Announced } from './announce.ts'
-import type { Served } from './exchange.ts'
+import type { Handled } from './exchange.ts'
 import { Mask } from './mask.ts'
 import { ResponseInMaking } from './response-in-making.ts'
-import { addBeside, type ResponseLike, send } from './response-like.ts'
+import { addBeside, type ResponseLike } from './response-like.ts'
 
 /** What changes the headers. */
 const heads = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader'] as const
@@ -19,6 +18,7 @@ export class TakenResponse {
   readonly #before: Pick<ResponseLike, 'statusCode' | 'statusMessage'>
   readonly #headersBefore: ReturnType<ResponseLike['getHeaders']>
   #hasHungUp = false
+  #hasFailed = false
 
   /** @param limit - how many octets an answer may have. */
   constructor(response: ResponseLike, limit: number) {
@@ -33,8 +33,8 @@ export class TakenResponse {
   }
 
   /** The whole answer, once the handler has ended it. */
-  get answered(): Promise<HttpAnswer> {
-    return this.#made.answered
+  get answered(): Promise<Handled> {
+    return this.#made.answered.then((answer) => ({ ...answer, hasFailed: this.#hasFailed }))
   }
 
   /**
@@ -45,7 +45,10 @@ export class TakenResponse {
    */
   fail(error: unknown): 'too late' | 'failed' | 'given up' {
     if (this.#made.isEnded) return 'too late'
-    if (!this.#made.isHalf) return 'failed'
+    if (!this.#made.isHalf) {
+      this.#hasFailed = true
+      return 'failed'
+    }
     this.#made.abandon(error)
     return 'given up'
   }
@@ -139,20 +142,5 @@ export class TakenResponse {
     if (!this.#hasHungUp) return
     this.#hasHungUp = false
     process.nextTick(() => this.#response.emit('close'))
-  }
-}
-
-/** Sends what was served, on a response that was taken where the handler has run. */
-export function answer(
-  served: Served,
-  response: ResponseLike,
-  taken: TakenResponse | undefined,
-): void {
-  if (served.by === 'handler') {
-    taken?.give(served.announced)
-  } else if (served.by === 'us') {
-    taken?.clear()
-    send(response, served.answer)
-    taken?.bury()
   }
 }

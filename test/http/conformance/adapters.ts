@@ -1,7 +1,11 @@
 import { expressAdapter } from './adapters/express.ts'
+import { fastifyAdapter } from './adapters/fastify.ts'
 import { fetchAdapter } from './adapters/fetch.ts'
 import { honoAdapter } from './adapters/hono.ts'
 import { nodeAdapter } from './adapters/node.ts'
 import type { Adapter } from './server.ts'
 
-export const adapters: readonly Adapter[] = [fetchAdapter, nodeAdapter, honoAdapter, expressAdapter]
+export const adapters: readonly Adapter[] = [
+  ...[fetchAdapter, nodeAdapter, honoAdapter],
+  ...[expressAdapter, fastifyAdapter],
+]

@@ -34,6 +34,7 @@ export const contents: readonly Check[] = [
   },
   {
     name: 'too large a content is 413, whether it says its length or not',
+    needs: 'content unread',
     async run({ serve, key, notes }) {
       const server = await serve(writing(), { maxRequestBytes: 100 })
       const name = key('too large')
@@ -50,6 +51,7 @@ export const contents: readonly Check[] = [
   },
   {
     name: 'a content that is encoded is 415, as nobody here decodes it',
+    needs: 'content unread',
     async run({ serve, key }) {
       const server = await serve(writing())
       const seen = await post(server, key('gzip'), {}, { headers: { 'content-encoding': 'gzip' } })

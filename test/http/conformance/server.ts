@@ -55,7 +55,12 @@ export interface Adapter {
 }
 
 /** What not every framework has. */
-export type Feature = 'body parser' | 'error handler' | 'answers twice' | 'throws behind its answer'
+export type Feature =
+  | 'body parser'
+  | 'content unread'
+  | 'error handler'
+  | 'answers twice'
+  | 'throws behind its answer'
 
 /** Whose the requests are: a header stands for authentication. */
 export function principalOf(actor: string | null | undefined) {

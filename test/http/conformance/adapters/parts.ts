@@ -41,3 +41,8 @@ export function end(response: ServerResponse, answer: Answer): void {
   if (stream) Readable.from(stream).pipe(response)
   else response.end(body)
 }
+
+/** What a parser has left of a content: its octets, or a value. */
+export function contentOf(body: unknown): string {
+  return Buffer.isBuffer(body) ? body.toString() : JSON.stringify(body)
+}

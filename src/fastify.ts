@@ -1,0 +1,6 @@
+export { idempotent, type IdempotentFastify } from './http/fastify.ts'
+export type { FastifyReplyLike, FastifyRequestLike } from './http/fastify-reply.ts'
+export type { RequestLike } from './http/node-request.ts'
+export type { ResponseLike, SocketLike } from './http/response-like.ts'
+export type { HttpCall, HttpContext } from './http/call.ts'
+export type { EndpointOptions, Principal } from './http/options.ts'
