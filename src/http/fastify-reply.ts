@@ -50,7 +50,8 @@ export class ReplyOutlet extends Outlet {
   override take(limit: number): TakenResponse {
     const [reply, any] = [this.#reply, this.#any]
     this.#headersBefore = { ...reply.getHeaders() }
-    const taken = super.take(limit)
+    // A stream that breaks amid an answer is nothing its client has seen.
+    const taken = super.take(limit, false)
     const inner = any.send.bind(any)
     this.#mask = new Mask(reply)
     // By this Fastify passes what a handler has thrown, or sent, to the error handlers.

@@ -1,7 +1,7 @@
 import type { HttpAnswer } from './answer.ts'
 import type { Served } from './exchange.ts'
 import { type ResponseLike, send } from './response-like.ts'
-import { TakenResponse } from './taken-response.ts'
+import { bury, TakenResponse } from './taken-response.ts'
 
 /** A response of Node, which is taken from its handler until it is known what is to be sent. */
 export class Outlet {
@@ -13,8 +13,8 @@ export class Outlet {
   }
 
   /** @param limit - how many octets an answer may have. */
-  take(limit: number): TakenResponse {
-    this.#taken = new TakenResponse(this.#response, limit)
+  take(limit: number, cuts = true): TakenResponse {
+    this.#taken = new TakenResponse(this.#response, limit, cuts)
     return this.#taken
   }
 
@@ -25,12 +25,18 @@ export class Outlet {
     } else if (served.by === 'us') {
       this.clear()
       this.send(served.answer)
-      this.#taken?.bury()
+      // The handler may still run.
+      if (this.#taken?.isEnded === false) bury(this.#response)
     }
   }
 
   send(answer: HttpAnswer): void {
     send(this.#response, answer)
+  }
+
+  /** Lets a framework send what it will, to no effect: everything is sent. */
+  bury(): void {
+    bury(this.#response)
   }
 
   /** Makes the response what it was before the handler ran: somebody else answers. */

@@ -1,6 +1,14 @@
 import { OncelyError } from '../errors.ts'
 import { type HttpAnswer, tooLarge } from './answer.ts'
-import { addHeaders, bytesIn, linesOf, pairsOf, type ResponseLike } from './response-like.ts'
+import {
+  addHeaders,
+  bytesIn,
+  linesOf,
+  pairsOf,
+  type ResponseLike,
+  type StatusLine,
+  statusOf,
+} from './response-like.ts'
 
 /** RFC 9112, section 4: what Node would refuse to send behind the commit. */
 const isReason = (text: string | undefined) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text ?? '')
@@ -15,7 +23,7 @@ export class ResponseInMaking {
   readonly #limit: number
   readonly #chunks: Buffer[] = []
   #length = 0
-  #head: Pick<ResponseLike, 'statusCode' | 'statusMessage'> | undefined
+  #head: StatusLine | undefined
   #isEnded = false
   #hasWarned = false
   readonly #called: (() => void)[] = []
@@ -35,7 +43,7 @@ export class ResponseInMaking {
   }
 
   /** Status and reason, once its head would have been sent; what they are set to behind it is nothing any more. */
-  get head(): Pick<ResponseLike, 'statusCode' | 'statusMessage'> | undefined {
+  get head(): StatusLine | undefined {
     return this.#head
   }
 
@@ -89,9 +97,9 @@ export class ResponseInMaking {
   }
 
   #fix(): void {
-    const { statusCode, statusMessage } = this.#response
+    const status = statusOf(this.#response)
     // As Node makes a number of it.
-    this.#head = { statusCode: Math.trunc(statusCode), statusMessage }
+    this.#head = { ...status, statusCode: Math.trunc(status.statusCode) }
   }
 
   readonly write = (chunk: unknown, ...given: unknown[]): boolean => {

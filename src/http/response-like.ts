@@ -47,6 +47,27 @@ export function send(response: ResponseLike, { status, headers, body }: HttpAnsw
   response.end(body.length > 0 ? Buffer.from(body) : undefined)
 }
 
+/** Status, and the reason phrase where there is one. */
+export interface StatusLine {
+  readonly statusCode: number
+  readonly statusMessage?: string
+}
+
+/** HTTP/2 has no reason phrase, and Node warns of whoever looks at it. */
+const hasReason = (response: ResponseLike) => !('createPushResponse' in response)
+
+export function statusOf(response: ResponseLike): StatusLine {
+  const { statusCode } = response
+  return hasReason(response)
+    ? { statusCode, statusMessage: response.statusMessage }
+    : { statusCode }
+}
+
+export function setStatus(response: ResponseLike, status: StatusLine): void {
+  response.statusCode = status.statusCode
+  if (hasReason(response)) response.statusMessage = status.statusMessage as string
+}
+
 /** Ours, in the place of those of middlewares in front, except that a page may read what either says. */
 export function addBeside(response: ResponseLike, headers: HttpAnswer['headers']): void {
   const theirs = linesOf(response.getHeaders()).filter(([name]) => name === EXPOSE)

@@ -2,10 +2,29 @@ import type { Announced } from './announce.ts'
 import type { Handled } from './exchange.ts'
 import { Mask } from './mask.ts'
 import { ResponseInMaking } from './response-in-making.ts'
-import { addBeside, type ResponseLike } from './response-like.ts'
+import {
+  addBeside,
+  type ResponseLike,
+  setStatus,
+  type StatusLine,
+  statusOf,
+} from './response-like.ts'
 
 /** What changes the headers. */
 const heads = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader'] as const
+
+/**
+ * Lets a handler go on to no effect, as it has been answered for. It would otherwise be told that it
+ * cannot answer any more, by an error for which a framework cuts the connection. Whoever has put off the end
+ * of the answer, such as a middleware in front, has what Node sends it by.
+ */
+export function bury(response: ResponseLike): void {
+  const nothing = { configurable: true, writable: true, value: () => response }
+  for (const name of [...heads, 'writeHead', 'flushHeaders', 'write', 'end']) {
+    Object.defineProperty(response, name, nothing)
+  }
+  Object.defineProperty(response, 'headersSent', { configurable: true, value: false })
+}
 
 /**
  * A response whose handler believes to answer, while nothing is sent: its answer is not true before it
@@ -15,18 +34,23 @@ export class TakenResponse {
   readonly #response: ResponseLike
   readonly #made: ResponseInMaking
   readonly #mask: Mask<ResponseLike>
-  readonly #before: Pick<ResponseLike, 'statusCode' | 'statusMessage'>
+  readonly #before: StatusLine
   readonly #headersBefore: ReturnType<ResponseLike['getHeaders']>
+  readonly #cuts: boolean
   #hasHungUp = false
   #hasFailed = false
 
-  /** @param limit - how many octets an answer may have. */
-  constructor(response: ResponseLike, limit: number) {
+  /**
+   * @param limit - how many octets an answer may have.
+   * @param cuts - whether a handler that destroys it cuts the connection; otherwise it has failed, and somebody
+   * else answers.
+   */
+  constructor(response: ResponseLike, limit: number, cuts = true) {
     this.#response = response
+    this.#cuts = cuts
     this.#made = new ResponseInMaking(response, limit)
     this.#mask = new Mask(response)
-    const { statusCode, statusMessage } = response
-    this.#before = { statusCode, statusMessage }
+    this.#before = statusOf(response)
     this.#headersBefore = { ...response.getHeaders() }
     this.#take()
     this.#hideHangUp()
@@ -35,6 +59,10 @@ export class TakenResponse {
   /** The whole answer, once the handler has ended it. */
   get answered(): Promise<Handled> {
     return this.#made.answered.then((answer) => ({ ...answer, hasFailed: this.#hasFailed }))
+  }
+
+  get isEnded(): boolean {
+    return this.#made.isEnded
   }
 
   /**
@@ -59,7 +87,7 @@ export class TakenResponse {
     if (this.#response.headersSent) return
     const { head, body } = this.#made
     // Whatever it has been set to behind the answer.
-    Object.assign(this.#response, head)
+    if (head) setStatus(this.#response, head)
     // What a handler says of its length is not what is there of it.
     const { 'content-length': length } = this.#response.getHeaders()
     if (length !== undefined) this.#response.setHeader('content-length', body.length)
@@ -73,28 +101,13 @@ export class TakenResponse {
   clear(): void {
     this.#letGo()
     if (this.#response.headersSent) return
-    Object.assign(this.#response, this.#before)
+    setStatus(this.#response, this.#before)
     const before = this.#headersBefore
     const now = this.#response.getHeaders()
     for (const name of Object.keys(now)) if (!(name in before)) this.#response.removeHeader(name)
     for (const [name, value] of Object.entries(before)) {
       if (value !== undefined && now[name] !== value) this.#response.setHeader(name, value)
     }
-  }
-
-  /**
-   * Lets the handler go on to no effect, as it has been answered for. It would otherwise be told that it
-   * cannot answer any more, by an error for which a framework cuts the connection. Whoever has put off the end
-   * of the answer, such as a middleware in front, has what Node sends it by.
-   */
-  bury(): void {
-    if (this.#made.isEnded) return
-    const response = this.#response
-    const nothing = { configurable: true, writable: true, value: () => response }
-    for (const name of [...heads, 'writeHead', 'flushHeaders', 'write', 'end']) {
-      Object.defineProperty(response, name, nothing)
-    }
-    Object.defineProperty(response, 'headersSent', { configurable: true, value: false })
   }
 
   #take(): void {
@@ -112,6 +125,7 @@ export class TakenResponse {
     // A framework cuts the connection behind an error that it cannot answer any more.
     mask.method('destroy', (...given: unknown[]) => {
       made.abandon()
+      if (!this.#cuts) return response
       this.#letGo()
       return response.destroy(...given)
     })

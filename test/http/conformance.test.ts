@@ -4,15 +4,15 @@ import { describe, it } from 'node:test'
 import { testDatabase } from '../support/database.ts'
 import { notesHost } from '../support/notes-host.ts'
 import { adapters } from './conformance/adapters.ts'
-import { suiteOf } from './conformance/check.ts'
 import { checks } from './conformance/checks.ts'
 import { runCheck } from './conformance/run.ts'
+import { SUITE } from './conformance/suite.ts'
 
 const database = testDatabase()
 const host = notesHost(database)
 
 for (const adapter of adapters) {
-  describe(suiteOf(adapter), () => {
+  describe(SUITE + adapter.name, () => {
     for (const check of checks) {
       const reason = check.needs && adapter.without[check.needs]
       it(check.name, { skip: reason ?? false }, () => runCheck(check, adapter, database, host))

@@ -85,7 +85,7 @@ export const answers: readonly Check[] = [
     },
   },
   {
-    name: 'A15: an answer that is too large, or compressed already, is 500, and everything is rolled back',
+    name: 'A15: an answer that is too large, or not encoded as it says, is 500, and everything is rolled back',
     async run({ serve, idempotency, key, notes }) {
       const small = idempotency.withOptions({ maxResponseBytes: 1_024 })
       const large = await serve(writing({ body: 'x'.repeat(2_000) }), { idempotency: small })

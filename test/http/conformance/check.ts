@@ -28,11 +28,6 @@ export interface Check {
   readonly run: (ground: Ground) => Promise<void>
 }
 
-/** How the checks of an adapter are called together. */
-export function suiteOf({ name }: Adapter): string {
-  return `an endpoint on ${name}`
-}
-
 /** An answer as it has come over the wire. */
 export interface Seen {
   readonly status: number

@@ -56,11 +56,7 @@ export interface Adapter {
 
 /** What not every framework has. */
 export type Feature =
-  | 'body parser'
-  | 'content unread'
-  | 'error handler'
-  | 'answers twice'
-  | 'throws behind its answer'
+  'body parser' | 'content unread' | 'error handler' | 'answers twice' | 'throws behind its answer'
 
 /** Whose the requests are: a header stands for authentication. */
 export function principalOf(actor: string | null | undefined) {
