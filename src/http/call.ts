@@ -9,11 +9,14 @@ export interface HttpContext extends Omit<CallContext, 'reject'> {
    * handler's writes and events are undone, the answer is stored and replayed. Its status has to be one
    * from 400 to 499.
    *
+   * @param answer - whatever the handler goes on to answer; or the error that it goes on to throw, where the
+   * framework makes an answer of an error.
    * @returns what it is given.
    *
    * @example
    * ```ts
    * return context.reject(Response.json({ code: 'credit_limit' }, { status: 402 }))
+   * throw context.reject(new HttpException('credit limit', 402))
    * ```
    */
   readonly reject: <Answer = undefined>(answer?: Answer) => Answer
@@ -38,6 +41,13 @@ export interface CallUnderWay<DB> {
   readonly isFinal: () => boolean
 }
 
+const declared = new WeakSet()
+
+/** Whether a handler has thrown what it had declared to be its answer. */
+export function isDeclared(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && declared.has(error)
+}
+
 export function callOf<DB>(
   tx: Transaction<DB>,
   context: CallContext,
@@ -46,6 +56,7 @@ export function callOf<DB>(
   let final = false
   const reject: HttpContext['reject'] = (answer) => {
     final = true
+    if (typeof answer === 'object' && answer !== null) declared.add(answer)
     return answer as never
   }
   const { scope, key, emit, resource, childKey } = context

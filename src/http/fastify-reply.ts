@@ -41,8 +41,8 @@ export class ReplyOutlet extends Outlet {
   #mask: Mask<FastifyReplyLike> | undefined
   #headersBefore: ReturnType<FastifyReplyLike['getHeaders']> | undefined
 
-  constructor(reply: FastifyReplyLike) {
-    super(reply.raw)
+  constructor(reply: FastifyReplyLike, { raw }: FastifyRequestLike) {
+    super(reply.raw, raw)
     this.#reply = reply
     this.#any = reply as unknown as AnyReply
   }

@@ -48,7 +48,7 @@ export function idempotent<DB, Of extends Shape, Request extends FastifyRequestL
         endpoint,
         calls,
         exchange: new NodeExchange(request, request.raw),
-        outlet: new ReplyOutlet(reply),
+        outlet: new ReplyOutlet(reply, request),
         run() {
           runs = true
           done()
@@ -69,7 +69,7 @@ export function idempotent<DB, Of extends Shape, Request extends FastifyRequestL
       find: (request: FastifyRequestLike) => calls.find(request as Request),
       async lookup(request: FastifyRequestLike, reply: FastifyReplyLike) {
         const exchange = new NodeExchange(request as Request, request.raw)
-        new ReplyOutlet(reply).send(await endpoint.lookUp(exchange))
+        new ReplyOutlet(reply, request).send(await endpoint.lookUp(exchange))
       },
     },
   )

@@ -21,11 +21,14 @@ export function platformOf<Request extends object>(
   const request = http.getRequest() as Request
   const response = http.getResponse() as ResponseLike | FastifyReplyLike
   if ('raw' in response) {
-    const { raw } = request as unknown as FastifyRequestLike
-    const fail = (error: unknown) => response.send(error as never)
-    return { exchange: new NodeExchange(request, raw), outlet: new ReplyOutlet(response), fail }
+    const wrapping = request as unknown as FastifyRequestLike
+    return {
+      exchange: new NodeExchange(request, wrapping.raw),
+      outlet: new ReplyOutlet(response, wrapping),
+      fail: (error) => response.send(error as never),
+    }
   }
   const exchange = new NodeExchange(request, request as unknown as RequestLike)
   const fail = http.getNext() as (error: unknown) => void
-  return { exchange, outlet: new Outlet(response), fail }
+  return { exchange, outlet: new Outlet(response, request), fail }
 }

@@ -1,26 +1,33 @@
 import type { HttpAnswer } from './answer.ts'
 import type { Served } from './exchange.ts'
+import { hideHangUpOf } from './lasting-socket.ts'
 import { type ResponseLike, send } from './response-like.ts'
 import { bury, TakenResponse } from './taken-response.ts'
 
 /** A response of Node, which is taken from its handler until it is known what is to be sent. */
 export class Outlet {
   readonly #response: ResponseLike
+  readonly #message: object | undefined
   #taken: TakenResponse | undefined
+  #showHangUp: (() => void) | undefined
 
-  constructor(response: ResponseLike) {
+  /** @param message - Node's request, where a framework looks at it for whether its client is there. */
+  constructor(response: ResponseLike, message?: object) {
     this.#response = response
+    this.#message = message
   }
 
   /** @param limit - how many octets an answer may have. */
   take(limit: number, cuts = true): TakenResponse {
     this.#taken = new TakenResponse(this.#response, limit, cuts)
+    if (this.#message) this.#showHangUp = hideHangUpOf(this.#message)
     return this.#taken
   }
 
   /** Sends what was served. */
   answer(served: Served): void {
     if (served.by === 'handler') {
+      this.#showHangUp?.()
       this.#taken?.give(served.announced)
     } else if (served.by === 'us') {
       this.clear()
@@ -41,6 +48,7 @@ export class Outlet {
 
   /** Makes the response what it was before the handler ran: somebody else answers. */
   clear(): void {
+    this.#showHangUp?.()
     this.#taken?.clear()
   }
 }

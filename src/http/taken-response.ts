@@ -1,4 +1,5 @@
 import type { Announced } from './announce.ts'
+import { isDeclared } from './call.ts'
 import type { Handled } from './exchange.ts'
 import { Mask } from './mask.ts'
 import { ResponseInMaking } from './response-in-making.ts'
@@ -74,7 +75,7 @@ export class TakenResponse {
   fail(error: unknown): 'too late' | 'failed' | 'given up' {
     if (this.#made.isEnded) return 'too late'
     if (!this.#made.isHalf) {
-      this.#hasFailed = true
+      this.#hasFailed = !isDeclared(error)
       return 'failed'
     }
     this.#made.abandon(error)

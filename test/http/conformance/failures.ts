@@ -47,6 +47,25 @@ export const failures: readonly Check[] = [
     },
   },
   {
+    name: 'what a handler has declared final, and throws, is final by what an error handler makes of it',
+    needs: 'error handler',
+    async run({ serve, key, notes }) {
+      const onError = () => ({ status: 402, body: 'no credit' })
+      const server = await serve(
+        async ({ call }) => {
+          await write(call)
+          throw call.context.reject(new Error('no credit'))
+        },
+        { onError },
+      )
+      const name = key('declared')
+      const [first, second] = [await post(server, name), await post(server, name)]
+      deepStrictEqual([first.status, first.headers.get('idempotent-replayed')], [402, null])
+      deepStrictEqual([second.status, second.headers.get('idempotent-replayed')], [402, 'true'])
+      strictEqual(await notes(name), 0)
+    },
+  },
+  {
     name: 'a handler whose statement has failed cannot answer as if nothing had happened',
     async run({ serve, key, notes }) {
       const server = await serve(async ({ call }) => {

@@ -1,0 +1,65 @@
+// Modules of NestJS whose controllers write notes by the call that is injected.
+import { Inject, Injectable, Module, type Type } from '@nestjs/common'
+import type { Idempotency } from 'oncely'
+import { IdempotentCall, OncelyModule } from 'oncely/nestjs'
+
+import type { NotesDatabase } from '../support/notes-host.ts'
+
+export interface HostRequest {
+  readonly headers: Readonly<Record<string, string | undefined>>
+}
+
+const principal = ({ headers }: HostRequest) => ({
+  tenant: 't1',
+  actor: headers['x-actor'] ?? 'u1',
+})
+
+@Injectable()
+export class Notes {
+  readonly #call: IdempotentCall<NotesDatabase>
+
+  constructor(@Inject(IdempotentCall) call: IdempotentCall<NotesDatabase>) {
+    this.#call = call
+  }
+
+  /** Writes one under the key. */
+  async write() {
+    const { tx, context } = this.#call
+    await tx.insertInto('notes').values({ key: context.key, body: 'note' }).execute()
+    return { key: context.key }
+  }
+
+  refuse(error: Error) {
+    return this.#call.context.reject(error)
+  }
+}
+
+/** @returns what makes a module with one controller, and its notes. */
+export function notesModules(idempotency: Idempotency<NotesDatabase>) {
+  return (controller: Type, providers: Type[] = []) => {
+    @Module({
+      imports: [OncelyModule.forRoot({ idempotency, principal })],
+      controllers: [controller],
+      providers: [Notes, ...providers],
+    })
+    class AppModule {}
+    return AppModule
+  }
+}
+
+export function sender(url: string, key: string) {
+  return (body: unknown = {}, headers: Record<string, string> = {}) =>
+    fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'idempotency-key': key, 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+}
+
+/** Status, content and mark. */
+export const seen = async (answer: Response) => [
+  answer.status,
+  await answer.text(),
+  answer.headers.get('idempotent-replayed'),
+]
