@@ -4,10 +4,11 @@ import { guardPool, oncelyDialect } from 'oncely/pg'
 import { Pool } from 'pg'
 
 type Order = { id: string; sku: string; cents: number }
+export type Database = { orders: Order }
 
 const pool = guardPool(new Pool({ connectionString: process.env['DATABASE_URL'] }))
 const dialect = oncelyDialect(new PostgresDialect({ pool }))
-export const db = new Kysely<{ orders: Order }>({ dialect })
+export const db = new Kysely<Database>({ dialect })
 const idempotency = createIdempotency(db)
 
 export function createOrder(tenant: string, actor: string, key: string, order: Order) {

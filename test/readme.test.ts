@@ -28,7 +28,7 @@ describe('the README', () => {
     ok(read('README.md').includes(`\`\`\`ts\n${read('examples/quick-start.ts')}\`\`\``))
   })
 
-  for (const name of ['idempotency', 'express', 'hono', 'node', 'fetch']) {
+  for (const name of ['idempotency', 'express', 'fastify', 'nestjs', 'hono', 'node', 'fetch']) {
     it(`shows the route that is compiled here, to the letter: ${name}`, () => {
       ok(read('README.md').includes(`\`\`\`ts\n${read(`examples/http/${name}.ts`)}\`\`\``))
     })
@@ -61,6 +61,9 @@ describe('the README', () => {
       ...named('src/result.ts', /readonly kind: '(\w+)'/g),
       ...named('src/options.ts', /^ {2}readonly (\w+)\?:/gm),
       ...named('src/http/options.ts', /^ {2}readonly (\w+)\??:/gm),
+      ...named('src/http/nest-route.ts', /^ {2}readonly (\w+)\??:/gm).filter(
+        (name) => !['runs', 'options'].includes(name),
+      ),
       ...named('src/client/options.ts', /^ {2}readonly (\w+)\?:/gm),
       ...named('src/operation.ts', /^ {2}readonly (\w+)\?: (?!Resource)/gm),
     ]

@@ -82,8 +82,8 @@ export function idempotent<DB, Of extends Shape, Request extends RequestLike>(
       },
     })
     serving
-      .then((isServed) => {
-        if (!isServed) next()
+      .then((by) => {
+        if (by === 'nobody') next()
       })
       .catch(next)
   }

@@ -44,7 +44,7 @@ export class ReplyOutlet extends Outlet {
   constructor(reply: FastifyReplyLike, { raw }: FastifyRequestLike) {
     super(reply.raw, raw)
     this.#reply = reply
-    this.#any = reply as unknown as AnyReply
+    this.#any = reply
   }
 
   override take(limit: number): TakenResponse {

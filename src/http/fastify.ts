@@ -55,8 +55,8 @@ export function idempotent<DB, Of extends Shape, Request extends FastifyRequestL
         },
       })
       serving
-        .then((isServed) => {
-          if (!isServed) done()
+        .then((by) => {
+          if (by === 'nobody') done()
         })
         .catch((error: unknown) => {
           // A hook can fail only once, and it has passed.

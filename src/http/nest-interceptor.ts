@@ -5,12 +5,8 @@ import { Endpoint } from './endpoint.ts'
 import { runningWith } from './nest-call.ts'
 import { type CallHandlerLike, type ExecutionContextLike, lastOf } from './nest-like.ts'
 import { platformOf } from './nest-platform.ts'
-import {
-  type IdempotentOptions,
-  type OncelyModuleOptions,
-  type Route,
-  routeOf,
-} from './nest-route.ts'
+import { type OncelyModuleOptions, type Route, routeOf } from './nest-route.ts'
+import type { TakenResponse } from './taken-response.ts'
 import { UnderWay } from './under-way.ts'
 import { serveWritten } from './written.ts'
 
@@ -47,34 +43,34 @@ export class IdempotencyInterceptor<DB, Request extends object> {
     endpoint: Endpoint<DB, Request>,
   ): Promise<unknown> {
     const { exchange, outlet, fail } = platformOf<Request>(context)
-    return new Promise((resolve, reject) => {
-      let runs = false
-      const run = (call: HttpCall<DB>, taken: ReturnType<typeof outlet.take>) => {
-        runs = true
-        const handled = runningWith(call, () => lastOf(next.handle()))
-        handled.catch((error: unknown) => taken.fail(error))
-        // NestJS makes an answer of either, on the response that is taken.
-        resolve(handled)
-        return undefined
-      }
-      serveWritten({ endpoint, calls: this.#calls, exchange, outlet, run }).then(
-        (isServed) => {
-          if (isServed) outlet.bury()
-          resolve(isServed ? NOTHING : next.handle())
-        },
-        (error: unknown) => {
-          // Its own pipeline is through with it.
-          if (runs) fail(error)
-          else reject(error as Error)
-        },
-      )
-    })
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    let runs = false
+    const run = (call: HttpCall<DB>, taken: TakenResponse) => {
+      runs = true
+      const handled = runningWith(call, () => lastOf(next.handle()))
+      handled.catch((error: unknown) => taken.fail(error))
+      // NestJS makes an answer of either, on the response that is taken.
+      resolve(handled)
+      return undefined
+    }
+    serveWritten({ endpoint, calls: this.#calls, exchange, outlet, run }).then(
+      (by) => {
+        if (by === 'us') outlet.silence()
+        resolve(by === 'nobody' ? next.handle() : NOTHING)
+      },
+      (error: unknown) => {
+        // Its own pipeline is through with it.
+        if (runs) fail(error)
+        else reject(error)
+      },
+    )
+    return promise
   }
 
   async #lookUp(context: ExecutionContextLike, endpoint: Endpoint<DB, Request>): Promise<unknown> {
     const { exchange, outlet } = platformOf<Request>(context)
     outlet.send(await endpoint.lookUp(exchange))
-    outlet.bury()
+    outlet.silence()
     return NOTHING
   }
 

@@ -41,10 +41,13 @@ export interface ProviderLike {
   readonly inject: never[]
 }
 
+/** A class that is a module. */
+export type ModuleLike = new () => object
+
 /** A dynamic module of NestJS. */
 export interface DynamicModuleLike {
   /** By which NestJS knows it. */
-  readonly module: new () => object
+  readonly module: ModuleLike
   /** Whether each module can inject what it exports. */
   readonly global: boolean
   /** Modules whose exports its options are made of. */

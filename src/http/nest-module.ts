@@ -30,6 +30,7 @@ const APP_INTERCEPTOR = 'APP_INTERCEPTOR'
  * Makes methods of controllers idempotent that are marked by `@Idempotent()`, and `IdempotentCall` injectable
  * everywhere. To be imported once, in front of modules with interceptors of the whole application.
  */
+// eslint-disable-next-line @typescript-eslint/no-extraneous-class -- NestJS knows a module by its class
 export class OncelyModule {
   /**
    * @throws OncelyError `invalid_options`, when the application is made.

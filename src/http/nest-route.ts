@@ -41,7 +41,7 @@ export interface Route<DB, Request> {
 const KEY = 'oncely:route'
 
 /** What NestJS has loaded before it loads any controller. */
-const metadata = Reflect as typeof Reflect & {
+const metadata = Reflect as unknown as {
   defineMetadata?(key: string, value: unknown, target: object): void
   getMetadata?(key: string, target: object): unknown
 }

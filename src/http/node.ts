@@ -80,14 +80,14 @@ export function idempotent<DB, Of extends Shape, Request extends RequestLike>(
     }
     return async (request: Req, response: Res) => {
       try {
-        const isServed = await serveWritten<DB, Request>({
+        const by = await serveWritten<DB, Request>({
           endpoint,
           calls,
           exchange: new NodeExchange<Request>(request),
           outlet: new Outlet(response),
           run: (_call, taken) => answeredBy(listened(request, response), taken, told),
         })
-        if (!isServed) await listened(request, response)
+        if (by === 'nobody') await listened(request, response)
       } catch (error) {
         failed(error, response)
       }

@@ -2,7 +2,8 @@ import type { HttpAnswer } from './answer.ts'
 import type { Served } from './exchange.ts'
 import { hideHangUpOf } from './lasting-socket.ts'
 import { type ResponseLike, send } from './response-like.ts'
-import { bury, TakenResponse } from './taken-response.ts'
+import { bury, silence } from './silence.ts'
+import { TakenResponse } from './taken-response.ts'
 
 /** A response of Node, which is taken from its handler until it is known what is to be sent. */
 export class Outlet {
@@ -42,8 +43,8 @@ export class Outlet {
   }
 
   /** Lets a framework send what it will, to no effect: everything is sent. */
-  bury(): void {
-    bury(this.#response)
+  silence(): void {
+    silence(this.#response)
   }
 
   /** Makes the response what it was before the handler ran: somebody else answers. */

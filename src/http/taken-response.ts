@@ -10,22 +10,7 @@ import {
   type StatusLine,
   statusOf,
 } from './response-like.ts'
-
-/** What changes the headers. */
-const heads = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader'] as const
-
-/**
- * Lets a handler go on to no effect, as it has been answered for. It would otherwise be told that it
- * cannot answer any more, by an error for which a framework cuts the connection. Whoever has put off the end
- * of the answer, such as a middleware in front, has what Node sends it by.
- */
-export function bury(response: ResponseLike): void {
-  const nothing = { configurable: true, writable: true, value: () => response }
-  for (const name of [...heads, 'writeHead', 'flushHeaders', 'write', 'end']) {
-    Object.defineProperty(response, name, nothing)
-  }
-  Object.defineProperty(response, 'headersSent', { configurable: true, value: false })
-}
+import { changesHead } from './silence.ts'
 
 /**
  * A response whose handler believes to answer, while nothing is sent: its answer is not true before it
@@ -113,7 +98,7 @@ export class TakenResponse {
 
   #take(): void {
     const [response, made, mask] = [this.#response, this.#made, this.#mask]
-    for (const name of heads) {
+    for (const name of changesHead) {
       const method = Reflect.get(response, name) as (...given: unknown[]) => unknown
       mask.method(name, (...given: unknown[]) =>
         made.mayChange() ? method.apply(response, given) : response,

@@ -1,6 +1,6 @@
 import type { HttpCall } from './call.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { Exchange, Handled } from './exchange.ts'
+import type { Exchange, Handled, Served } from './exchange.ts'
 import type { Outlet } from './outlet.ts'
 import type { TakenResponse } from './taken-response.ts'
 import type { UnderWay } from './under-way.ts'
@@ -18,13 +18,13 @@ interface Written<DB, Request extends object> {
 /**
  * Serves a request, and sends the answer.
  *
- * @returns false for one that is not ours: nothing was done.
+ * @returns by whom it is answered; by nobody where it is not ours, and nothing was done.
  * @throws what the handler and the functions of the route throw, and a database that is not ready; the response
  * is then as it was.
  */
 export async function serveWritten<DB, Request extends object>(
   written: Written<DB, Request>,
-): Promise<boolean> {
+): Promise<Served['by']> {
   const { endpoint, calls, exchange, outlet, run } = written
   const { request } = exchange
   try {
@@ -36,7 +36,7 @@ export async function serveWritten<DB, Request extends object>(
       }),
     )
     outlet.answer(served)
-    return served.by !== 'nobody'
+    return served.by
   } catch (error) {
     outlet.clear()
     throw error

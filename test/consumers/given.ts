@@ -12,7 +12,7 @@ export function textOf(file: string): string {
 /** README's examples of routes, and the program that calls them. */
 export function httpFiles(): Readonly<Record<string, string>> {
   const files: Record<string, string> = { 'program.ts': textOf('http-program.ts') }
-  const routes = ['idempotency', 'express', 'hono', 'node', 'fetch'].map(
+  const routes = ['idempotency', 'express', 'fastify', 'nestjs', 'hono', 'node', 'fetch'].map(
     (name) => `http/${name}.ts`,
   )
   for (const file of ['quick-start.ts', ...routes]) {

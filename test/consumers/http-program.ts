@@ -2,9 +2,14 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+import { NestFactory } from '@nestjs/core'
+import { FastifyAdapter } from '@nestjs/platform-fastify'
+
 import { app as onExpress } from './http/express.ts'
+import { app as onFastify } from './http/fastify.ts'
 import { createOrder } from './http/fetch.ts'
 import { app as onHono } from './http/hono.ts'
+import { AppModule } from './http/nestjs.ts'
 import { server as onNode } from './http/node.ts'
 import { db } from './quick-start.ts'
 
@@ -28,8 +33,18 @@ const onSocket = (server: Server) => async (request: Request) => {
   return whole
 }
 
+await onFastify.ready()
+const quiet = { logger: ['error'] } as const
+const onNest = await NestFactory.create(AppModule, quiet)
+await onNest.init()
+const onNestAndFastify = await NestFactory.create(AppModule, new FastifyAdapter(), quiet)
+await onNestAndFastify.init()
+
 const routes: Record<string, (request: Request) => Promise<Response>> = {
   express: onSocket(createServer(onExpress)),
+  fastify: onSocket(createServer(onFastify.routing)),
+  nestjs: onSocket(onNest.getHttpServer()),
+  'nestjs-fastify': onSocket(createServer(onNestAndFastify.getHttpAdapter().getInstance().routing)),
   hono: async (request) => onHono.request(request),
   node: onSocket(onNode),
   fetch: createOrder,

@@ -175,21 +175,34 @@ export function projects(
       ],
     },
     {
-      name: 'routes on Express, Hono, node and fetch, libraries checked',
+      name: 'routes on Express, Fastify, NestJS, Hono, node and fetch, libraries checked',
       files: {
         ...http,
         'tsconfig.json': tsconfig({
           module: 'nodenext',
           rewriteRelativeImportExtensions: true,
+          experimentalDecorators: true,
           skipLibCheck: false,
         }),
       },
-      packages: [...typescript, 'express@5.3.0', '@types/express@5.0.6', 'hono@4.13.19'],
+      packages: [
+        ...[
+          ...typescript,
+          'express@5.3.0',
+          '@types/express@5.0.6',
+          'hono@4.13.19',
+          'fastify@5.12.8',
+        ],
+        ...['common', 'core', 'platform-express', 'platform-fastify'].map(
+          (name) => `@nestjs/${name}@12.5.0`,
+        ),
+        ...['reflect-metadata@0.2.2', 'rxjs@7.8.2'],
+      ],
       commands: [
         ['npx', 'tsc'],
         ['node', 'out/program.js'],
       ],
-      prints: ['express', 'hono', 'node', 'fetch']
+      prints: ['express', 'fastify', 'nestjs', 'nestjs-fastify', 'hono', 'node', 'fetch']
         .map((name) => `${name} 201 201 first true 1\n`)
         .join(''),
     },

@@ -1,6 +1,8 @@
 // Whatever a handler of Fastify replies by is stored and replayed.
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict'
+import { request as httpRequest } from 'node:http'
 import { connect } from 'node:http2'
+import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
@@ -9,6 +11,7 @@ import type { FastifyServerOptions } from 'fastify'
 import { createIdempotency } from 'oncely'
 
 import { testDatabase } from '../support/database.ts'
+import { gate } from '../support/gate.ts'
 import { notesHost } from '../support/notes-host.ts'
 import { fastifyRoutes, type Handle, replayed, sender } from './fastify-routes.ts'
 
@@ -41,7 +44,7 @@ describe('a reply of Fastify', () => {
   it('takes what is sent by a callback, a Response, and streams of both kinds', async () => {
     const handlers: Record<string, Handle> = {
       callback: (_request, reply) => {
-        setImmediate(() => reply.code(201).send({ a: 1 }))
+        setImmediate(() => void reply.code(201).send({ a: 1 }))
         return reply
       },
       response: () => Response.json({ a: 1 }, { status: 201 }),
@@ -89,6 +92,30 @@ describe('a reply of Fastify', () => {
     deepStrictEqual([first.status, first.headers.get('x-half')], [500, null])
     deepStrictEqual([second.status, await second.text()], [201, 'made'])
     strictEqual(await notes('broken-stream'), 1)
+  })
+
+  it('is stored though it is empty, and its client has hung up', async () => {
+    const app = instance()
+    const [stop, gone] = [gate(), gate()]
+    app.server.once('connection', (socket) => socket.once('close', () => void gone.pass()))
+    route(app, async (_request, reply) => {
+      await stop.pass()
+      void reply.code(202)
+    })
+    const post = await sender(app, 'gone')
+    const { port } = app.server.address() as AddressInfo
+    const headers = { 'idempotency-key': 'gone', 'content-type': 'application/json' }
+    const sent = httpRequest({ host: '127.0.0.1', port, method: 'POST', headers })
+    sent.on('error', () => undefined)
+    sent.end('{}')
+    await stop.reached
+    sent.destroy()
+    await gone.reached
+    stop.open()
+    let seen = await post()
+    while (seen.status === 409) seen = await post()
+    deepStrictEqual([seen.status, replayed(seen)], [202, 'true'])
+    strictEqual(await notes('gone'), 1)
   })
 
   it('is served the same by inject, and by HTTP/2', async () => {

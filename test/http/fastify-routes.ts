@@ -24,14 +24,14 @@ export function fastifyRoutes(idempotency: Idempotency<NotesDatabase>) {
     for (const one of open.splice(0)) await one.close()
   })
   return {
-    instance(options: FastifyServerOptions = {}): FastifyInstance {
+    instance: (options: FastifyServerOptions = {}): FastifyInstance => {
       const app = fastify({ forceCloseConnections: true, ...options })
       open.push(app)
       return app
     },
 
     /** Makes `/` such a route. */
-    route(app: FastifyInstance, handle: Handle, given: Given = {}, schema = {}) {
+    route: (app: FastifyInstance, handle: Handle, given: Given = {}, schema = {}) => {
       const once = idempotent(idempotency, { operation: 'fastify', principal, ...given })
       app.post('/', { preHandler: once, schema }, async (request, reply) => {
         const { tx, context } = once.of(request)

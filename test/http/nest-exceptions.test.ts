@@ -17,12 +17,13 @@ import {
   UseFilters,
   UsePipes,
 } from '@nestjs/common'
-import { HttpAdapterHost } from '@nestjs/core'
+import { APP_FILTER, HttpAdapterHost } from '@nestjs/core'
+import { sql } from 'kysely'
 import { createIdempotency } from 'oncely'
-import { Idempotent } from 'oncely/nestjs'
+import { Idempotent, IdempotentCall } from 'oncely/nestjs'
 
 import { testDatabase } from '../support/database.ts'
-import { notesHost } from '../support/notes-host.ts'
+import { type NotesDatabase, notesHost } from '../support/notes-host.ts'
 import { nestApplications, platforms } from './nest-applications.ts'
 import { Notes, notesModules, seen, sender } from './nest-notes.ts'
 
@@ -132,6 +133,35 @@ for (const platform of platforms) {
         deepStrictEqual(await seen(await post()), [200, 'all is well', null])
       }
       strictEqual(await notes(name), 0)
+    })
+
+    it('gives a COMMIT that fails to the filters of the application', async () => {
+      @Catch()
+      class Codes implements ExceptionFilter {
+        @Inject(HttpAdapterHost) readonly host!: HttpAdapterHost
+        catch(error: { code?: string }, host: ArgumentsHost) {
+          const response: unknown = host.switchToHttp().getResponse()
+          this.host.httpAdapter.reply(response, `code ${error.code}`, 500)
+        }
+      }
+      await sql`create table if not exists later_${sql.raw(platform)} (
+        key text, unique (key) deferrable initially deferred
+      )`.execute(host.connect())
+      @Controller()
+      class NotesController {
+        @Inject(IdempotentCall) readonly call!: IdempotentCall<NotesDatabase>
+        @Post()
+        @Idempotent({ operation: 'notes.commit' })
+        async make() {
+          for (let time = 1; time <= 2; time += 1) {
+            await sql`insert into later_${sql.raw(platform)} values ('a')`.execute(this.call.tx)
+          }
+          return 'made'
+        }
+      }
+      const filter = { provide: APP_FILTER, useClass: Codes }
+      const url = await start(platform, moduleOf(NotesController, [filter as never]))
+      deepStrictEqual(await seen(await sender(url, key('commit'))()), [500, 'code 23505', null])
     })
   })
 }

@@ -2,14 +2,18 @@
 import { strictEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
+import type { DynamicModule, ModuleMetadata } from '@nestjs/common'
 import { expectTypeOf } from 'expect-type'
 import express, { type NextFunction, type Request, type Response } from 'express'
+import fastify, { type FastifyRequest } from 'fastify'
 import { type Context, Hono } from 'hono'
 import { validator } from 'hono/validator'
-import type { Transaction } from 'kysely'
-import { createIdempotency } from 'oncely'
+import type { Kysely, Transaction } from 'kysely'
+import { createIdempotency, fingerprint, type Idempotency } from 'oncely'
 import { idempotent as onExpress } from 'oncely/express'
+import { idempotent as onFastify } from 'oncely/fastify'
 import { idempotent as onHono } from 'oncely/hono'
+import { Idempotent, type IdempotentCall, OncelyModule } from 'oncely/nestjs'
 
 import { testDatabase } from '../support/database.ts'
 import type { NotesDatabase } from '../support/notes-host.ts'
@@ -57,5 +61,60 @@ describe('the types of a route', () => {
       .post('/others', once, parsed, (c) => c.json(c.req.valid('json')))
       .get('/things', once.lookup)
     strictEqual(typeof app.fetch, 'function')
+  })
+
+  it('on Fastify leave its handler what a schema and its route have said', () => {
+    const once = onFastify(idempotency, {
+      operation: 'things.make',
+      principal: (request: FastifyRequest) => ({
+        tenant,
+        actor: String(request.headers['x-user-id']),
+      }),
+    })
+    const app = fastify()
+    app.post<{ Body: { sku: string }; Params: { id: string } }>(
+      '/things/:id',
+      {
+        preHandler: [
+          (_request, _reply, done: () => void) => {
+            done()
+          },
+          once,
+        ],
+      },
+      (request, reply) => {
+        expectTypeOf(request.body).toEqualTypeOf<{ sku: string }>()
+        expectTypeOf(once.of(request).tx).toEqualTypeOf<Transaction<NotesDatabase>>()
+        return reply.send(request.params.id)
+      },
+    )
+    app.route({ method: 'POST', url: '/others', preHandler: once, handler: () => 'made' })
+    app.get('/things', once.lookup)
+    strictEqual(typeof app.listen, 'function')
+  })
+
+  it('on NestJS are those of the module, and of what is injected', () => {
+    interface HostRequest {
+      readonly user: string
+    }
+    const principal = ({ user }: HostRequest) => ({ tenant, actor: user })
+    const imports: NonNullable<ModuleMetadata['imports']> = [
+      OncelyModule.forRoot({ idempotency, principal, finalStatuses: 'business' }),
+      OncelyModule.forRootAsync({
+        inject: ['DATABASE'],
+        useFactory: (db: Kysely<NotesDatabase>) => ({
+          idempotency: createIdempotency(db),
+          principal,
+        }),
+      }),
+    ]
+    const module: DynamicModule = OncelyModule.forRoot({ idempotency, principal })
+    expectTypeOf<IdempotentCall<NotesDatabase>['tx']>().toEqualTypeOf<Transaction<NotesDatabase>>()
+    Idempotent({
+      operation: 'things.make',
+      fingerprint: ({ user }: HostRequest) => fingerprint(user, { version: 1 }),
+      instance: (all: Idempotency<NotesDatabase>) => all.withOptions({ authorize: () => true }),
+    })
+    strictEqual(imports.length, 2, String(module.global))
   })
 })
