@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import { createIdempotency } from 'oncely'
 import { idempotent, type Principal } from 'oncely/express'
 
+import { loseResponse } from './lose-response.ts'
 import type { OrdersDatabase } from './order.ts'
 import {
   callerOf,
@@ -45,7 +46,7 @@ export function ordersOnExpress(db: Kysely<OrdersDatabase>) {
     }
   })
 
-  app.post('/orders', loseResponse, validate, once, async (request, response) => {
+  app.post('/orders', losing, validate, once, async (request, response) => {
     const slowMs = Number(request.get('x-demo-slow-ms') ?? 0)
     const { order } = localsOf(request)
     const { status, body, location } = await createOrder(once.of(request), order, { slowMs })
@@ -61,6 +62,11 @@ export function ordersOnExpress(db: Kysely<OrdersDatabase>) {
   return app
 }
 
+const losing: RequestHandler = (request, response, next) => {
+  loseResponse(request, response)
+  next()
+}
+
 const validate: RequestHandler = (request, response, next) => {
   const parsed = newOrderSchema.safeParse(request.body)
   if (parsed.success) {
@@ -69,18 +75,4 @@ const validate: RequestHandler = (request, response, next) => {
   } else {
     response.status(400).json({ code: 'invalid', issues: parsed.error.issues })
   }
-}
-
-/** Loses the answer of a call that is committed, as a network does; and not that of its retry. */
-const loseResponse: RequestHandler = (request, response, next) => {
-  if (request.get('x-demo-lose-response')) {
-    const end = response.end.bind(response) as (...given: unknown[]) => typeof response
-    // Of a response that is sent, which is when it is committed.
-    response.end = (...given: unknown[]) => {
-      const isFirst = response.statusCode < 300 && !response.hasHeader('idempotent-replayed')
-      if (isFirst) request.socket.destroy()
-      return isFirst ? response : end(...given)
-    }
-  }
-  next()
 }

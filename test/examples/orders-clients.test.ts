@@ -1,18 +1,16 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { createServer, type Server } from 'node:http'
-import { after, describe, it } from 'node:test'
+import type { Server } from 'node:http'
+import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 
 import axios from 'axios'
 import axiosRetry from 'axios-retry'
 import got from 'got'
 
-import { ordersOnExpress } from '../../examples/orders/express.ts'
-import { ordersOnHono } from '../../examples/orders/hono.ts'
 import type { OrdersDatabase } from '../../examples/orders/order.ts'
 import { testDatabase } from '../support/database.ts'
-import { headersOf, listening, onHono, placedUnder, tea } from './orders-served.ts'
+import { headersOf, listening, placedUnder, services, tea } from './orders-served.ts'
 
 const database = testDatabase()
 const db = database.connect<OrdersDatabase>()
@@ -64,14 +62,12 @@ const clients: Record<string, (url: string, key: string) => Promise<Told>> = {
   },
 }
 
-const services: Record<string, () => Server> = {
-  hono: () => onHono(ordersOnHono(db) as never),
-  express: () => createServer(ordersOnExpress(db)).listen(0, '127.0.0.1'),
-}
-
 for (const [framework, start] of Object.entries(services)) {
   describe(`a client of the orders service on ${framework}, whose first answer is lost`, () => {
-    const server = start()
+    let server: Server
+    before(async () => {
+      server = await start(db)
+    })
     after(() => {
       server.closeAllConnections()
       server.close()

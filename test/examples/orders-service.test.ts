@@ -2,19 +2,12 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict'
 import type { Server } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 
-import { ordersOnExpress } from '../../examples/orders/express.ts'
-import { ordersOnHono } from '../../examples/orders/hono.ts'
 import type { OrdersDatabase } from '../../examples/orders/order.ts'
 import { testDatabase } from '../support/database.ts'
-import { headersOf, listening, onHono, placedUnder, tea } from './orders-served.ts'
+import { headersOf, listening, placedUnder, services, tea } from './orders-served.ts'
 
 const database = testDatabase()
 const db = database.connect<OrdersDatabase>()
-
-const services = {
-  Hono: () => onHono(ordersOnHono(db) as never),
-  Express: () => ordersOnExpress(db).listen(0, '127.0.0.1'),
-}
 
 async function post(url: string, key: string, body = tea(), more: Record<string, string> = {}) {
   const sent = { method: 'POST', headers: headersOf(key, more), body }
@@ -28,7 +21,7 @@ for (const [framework, start] of Object.entries(services)) {
     let server: Server
     let url = ''
     before(async () => {
-      server = start()
+      server = await start(db)
       url = await listening(server)
     })
     after(() => {
