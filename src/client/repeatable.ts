@@ -10,6 +10,8 @@ export interface Repeatable {
   readonly method: string
   readonly headers: Headers
   readonly signal: AbortSignal
+  /** On Node a signal of theirs hears of its caller's only as long as they are held. */
+  readonly holds: readonly unknown[]
 }
 
 /** What of a Request is said again to `fetch`, beside method, headers, content and signal. */
@@ -44,6 +46,7 @@ export async function repeatable(
     method,
     headers: new Headers(headers),
     signal,
+    holds: [input, request],
     init: { ...said, ...init, method, body: content.byteLength > 0 ? content : null },
   }
 }
