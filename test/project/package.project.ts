@@ -105,6 +105,7 @@ describe('the package as it is built and packed', () => {
       'LICENSE',
       'README.md',
       'docs/choosing.md',
+      'docs/client.md',
       'docs/drivers.md',
       'docs/errors.md',
       'docs/guarantees.md',
