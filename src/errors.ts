@@ -11,7 +11,7 @@
  * - `not_json`: so was the value it returned.
  * - `invalid_event`: an event given to `context.emit` is not of its form; so is one that a sink receives.
  * - `invalid_resource`: so is what was given to `context.resource`.
- * - `invalid_response`: an HTTP handler's answer cannot be stored, such as one that is compressed.
+ * - `invalid_response`: an HTTP handler's answer cannot be stored, such as one that is not encoded as it says.
  * - `response_too_large`: what it returned has more bytes than `maxResponseBytes`.
  * - `rejection_not_returned`: `context.reject` was called, and something else was returned.
  * - `transaction_closed`: `tx` or `context` was used after the business function had settled.

@@ -1,6 +1,5 @@
 import { invalid } from '../checks.ts'
 import { checkKey, headerOf, KEY_HEADER, keyOf, newKey } from './key.ts'
-import type { JournalEntry } from './journal.ts'
 import { type IdempotentFetchOptions, resolveOptions } from './options.ts'
 import { repeatable } from './repeatable.ts'
 import { sendUntilFinal } from './send-until-final.ts'
@@ -33,6 +32,22 @@ export interface Intent {
   readonly send: (input: string | URL | Request, init?: RequestInit) => Promise<IdempotentOutcome>
 }
 
+/** What is to be kept of an intent: an entry of the journal has it, and so has the intent itself. */
+export interface KeptIntent {
+  /**
+   * The key, without quotes.
+   *
+   * @defaultValue a new one.
+   */
+  readonly key?: string | undefined
+  /**
+   * When it was first sent, in milliseconds since 1970.
+   *
+   * @defaultValue never.
+   */
+  readonly since?: number | undefined
+}
+
 /** As `fetch`, for requests that write. */
 export interface IdempotentFetch {
   /** Sends a request with a key of its own, or with the one in its headers: an intent that is sent once. */
@@ -43,7 +58,7 @@ export interface IdempotentFetch {
    * @param kept - one that was sent before, such as an entry of the journal, or a key of yours.
    * @throws OncelyError `invalid_options`.
    */
-  readonly intent: (kept?: Partial<Pick<JournalEntry, 'key' | 'since'>>) => Intent
+  readonly intent: (kept?: KeptIntent) => Intent
 }
 
 /**
@@ -63,7 +78,7 @@ export function createIdempotentFetch(given: IdempotentFetchOptions = {}): Idemp
   /** By the origin of the server, in milliseconds. */
   const announced = new Map<string, number>()
 
-  const intent = (kept: Partial<Pick<JournalEntry, 'key' | 'since'>> = {}): Intent => {
+  const intent = (kept: KeptIntent = {}): Intent => {
     const { key = newKey() } = kept
     const sent = { since: kept.since }
     checkKey(key)
