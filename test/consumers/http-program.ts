@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
+import { createIdempotentFetch } from 'oncely/client'
 
 import { app as onExpress } from './http/express.ts'
 import { app as onFastify } from './http/fastify.ts'
@@ -34,17 +35,19 @@ const onSocket = (server: Server) => async (request: Request) => {
 }
 
 await onFastify.ready()
-const quiet = { logger: ['error'] } as const
+const quiet = { logger: ['error' as const] }
 const onNest = await NestFactory.create(AppModule, quiet)
 await onNest.init()
 const onNestAndFastify = await NestFactory.create(AppModule, new FastifyAdapter(), quiet)
 await onNestAndFastify.init()
+const nestsFastify = onNestAndFastify.getHttpAdapter().getInstance()
+await nestsFastify.ready()
 
 const routes: Record<string, (request: Request) => Promise<Response>> = {
   express: onSocket(createServer(onExpress)),
   fastify: onSocket(createServer(onFastify.routing)),
   nestjs: onSocket(onNest.getHttpServer()),
-  'nestjs-fastify': onSocket(createServer(onNestAndFastify.getHttpAdapter().getInstance().routing)),
+  'nestjs-fastify': onSocket(createServer(nestsFastify.routing)),
   hono: async (request) => onHono.request(request),
   node: onSocket(onNode),
   fetch: createOrder,
@@ -64,4 +67,16 @@ for (const [name, send] of Object.entries(routes)) {
   const replayed = answers.map(({ headers }) => headers.get('idempotent-replayed') ?? 'first')
   console.log(name, answers.map(({ status }) => status).join(' '), replayed.join(' '), texts.size)
 }
+
+// The client, whose two clicks are one order.
+await onFastify.listen({ port: 0, host: '127.0.0.1' })
+const { port } = onFastify.server.address() as AddressInfo
+const intent = createIdempotentFetch().intent()
+for (let click = 1; click <= 2; click += 1) {
+  const headers = { 'content-type': 'application/json', 'x-user-id': '7' }
+  const init = { method: 'POST', headers, body: JSON.stringify({ sku: 'tea' }) }
+  const { response, replayed } = await intent.send(`http://127.0.0.1:${port}/orders`, init)
+  console.log('client', response.status, replayed ? 'true' : 'first')
+}
+await onFastify.close()
 await db.destroy()

@@ -174,38 +174,7 @@ export function projects(
         ['node', 'out/program.js'],
       ],
     },
-    {
-      name: 'routes on Express, Fastify, NestJS, Hono, node and fetch, libraries checked',
-      files: {
-        ...http,
-        'tsconfig.json': tsconfig({
-          module: 'nodenext',
-          rewriteRelativeImportExtensions: true,
-          experimentalDecorators: true,
-          skipLibCheck: false,
-        }),
-      },
-      packages: [
-        ...[
-          ...typescript,
-          'express@5.3.0',
-          '@types/express@5.0.6',
-          'hono@4.13.19',
-          'fastify@5.12.8',
-        ],
-        ...['common', 'core', 'platform-express', 'platform-fastify'].map(
-          (name) => `@nestjs/${name}@12.5.0`,
-        ),
-        ...['reflect-metadata@0.2.2', 'rxjs@7.8.2'],
-      ],
-      commands: [
-        ['npx', 'tsc'],
-        ['node', 'out/program.js'],
-      ],
-      prints: ['express', 'fastify', 'nestjs', 'nestjs-fastify', 'hono', 'node', 'fetch']
-        .map((name) => `${name} 201 201 first true 1\n`)
-        .join(''),
-    },
+    ...['12.5.0', '11'].map((nest) => routes(http, nest)),
     {
       name: 'every command of "Adopting it in an existing service" in README',
       files: { 'program.js': script },
@@ -230,4 +199,34 @@ import('oncely').then((imported) => {
       commands: [['node', 'program.cjs']],
     },
   ]
+}
+
+/** README's routes, with that version of NestJS. */
+function routes(http: Readonly<Record<string, string>>, nest: string): Project {
+  return {
+    name: `routes on Express, Fastify, NestJS ${nest}, Hono, node and fetch, and the client, libraries checked`,
+    files: {
+      ...http,
+      'tsconfig.json': tsconfig({
+        module: 'nodenext',
+        rewriteRelativeImportExtensions: true,
+        experimentalDecorators: true,
+        skipLibCheck: false,
+      }),
+    },
+    packages: [
+      ...[...typescript, 'express@5.3.0', '@types/express@5.0.6', 'hono@4.13.19', 'fastify@5.12.8'],
+      ...['common', 'core', 'platform-express', 'platform-fastify'].map(
+        (name) => `@nestjs/${name}@${nest}`,
+      ),
+      ...['reflect-metadata@0.2.2', 'rxjs@7.8.2'],
+    ],
+    commands: [
+      ['npx', 'tsc'],
+      ['node', 'out/program.js'],
+    ],
+    prints: ['express', 'fastify', 'nestjs', 'nestjs-fastify', 'hono', 'node', 'fetch']
+      .map((name) => `${name} 201 201 first true 1\n`)
+      .join(''),
+  }
 }
