@@ -227,6 +227,7 @@ function routes(http: Readonly<Record<string, string>>, nest: string): Project {
     ],
     prints: ['express', 'fastify', 'nestjs', 'nestjs-fastify', 'hono', 'node', 'fetch']
       .map((name) => `${name} 201 201 first true 1\n`)
+      .concat('client 201 first\n', 'client 201 true\n')
       .join(''),
   }
 }
