@@ -35,17 +35,11 @@ export interface HttpCall<DB> {
   readonly body: Uint8Array | undefined
 }
 
-/** A call, and whether its handler has declared the answer final. */
+/** A call, and what its handler has declared to be final. */
 export interface CallUnderWay<DB> {
   readonly call: HttpCall<DB>
-  readonly isFinal: () => boolean
-}
-
-const declared = new WeakSet()
-
-/** Whether a handler has thrown what it had declared to be its answer. */
-export function isDeclared(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && declared.has(error)
+  /** The answer, or an error that is thrown for one; undefined where it has declared nothing. */
+  readonly declared: () => { readonly answer: unknown } | undefined
 }
 
 export function callOf<DB>(
@@ -53,13 +47,12 @@ export function callOf<DB>(
   context: CallContext,
   body: Uint8Array | undefined,
 ): CallUnderWay<DB> {
-  let final = false
+  let declared: { readonly answer: unknown } | undefined
   const reject: HttpContext['reject'] = (answer) => {
-    final = true
-    if (typeof answer === 'object' && answer !== null) declared.add(answer)
+    declared = { answer }
     return answer as never
   }
   const { scope, key, emit, resource, childKey } = context
   const call = { tx, body, context: { scope, key, emit, resource, childKey, reject } }
-  return { call, isFinal: () => final }
+  return { call, declared: () => declared }
 }

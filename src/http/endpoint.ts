@@ -95,11 +95,13 @@ export class Endpoint<DB, Request> {
       key,
       fingerprints,
       async (tx, context) => {
-        const { call, isFinal } = callOf(tx, context, body)
+        const { call, declared } = callOf(tx, context, body)
         const answer = await handle(call)
-        const { status, hasFailed = false } = answer
-        // What it has declared was not the answer that somebody has made of its error.
-        const isRejected = isFinal() && !hasFailed
+        const { status, thrown } = answer
+        const final = declared()
+        const hasFailed = thrown !== undefined && thrown.error !== final?.answer
+        // What it has declared was not the answer that somebody has made of another error.
+        const isRejected = final !== undefined && !hasFailed
         if (!isEnd(answer, isRejected)) throw new NotStored(answer, firstErrorIn(context))
         answered = answer
         const isRefused = status >= 400 && (isRejected || finalStatuses.includes(status))

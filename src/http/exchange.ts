@@ -37,8 +37,8 @@ export interface ServedByUs {
 
 /** The whole answer of a handler. */
 export interface Handled extends HttpAnswer {
-  /** Whether it is what somebody has made of an error that the handler has thrown. */
-  readonly hasFailed?: boolean
+  /** What the handler has thrown, where it is what somebody has made of that. */
+  readonly thrown?: { readonly error: unknown } | undefined
 }
 
 /** Runs the handler and takes its answer. */

@@ -2,7 +2,7 @@ import type { Idempotency } from '../idempotency.ts'
 import type { Shape } from '../shape.ts'
 import { type Announced, besides } from './announce.ts'
 import { answerOf, type HttpAnswer, responseOf } from './answer.ts'
-import { type HttpCall, isDeclared } from './call.ts'
+import type { HttpCall } from './call.ts'
 import { Endpoint } from './endpoint.ts'
 import { answerIn } from './fetch.ts'
 import { type ContextLike, HonoExchange } from './hono-request.ts'
@@ -48,8 +48,8 @@ export function idempotent<DB, Of extends Shape, Context extends ContextLike>(
       if (isOver) throw new Error('given up')
       if (!context.finalized) throw new Error('the handler has returned no answer')
       // Hono has made an answer of what was thrown, and goes on as if nothing had happened.
-      const hasFailed = context.error !== undefined && !isDeclared(context.error)
-      return { ...(await answerOf(context.res, endpoint.maxResponseBytes)), hasFailed }
+      const thrown = context.error && { error: context.error }
+      return { ...(await answerOf(context.res, endpoint.maxResponseBytes)), thrown }
     }
     try {
       const exchange = new HonoExchange<Context>(context)

@@ -1,5 +1,4 @@
 import type { Announced } from './announce.ts'
-import { isDeclared } from './call.ts'
 import type { Handled } from './exchange.ts'
 import { Mask } from './mask.ts'
 import { ResponseInMaking } from './response-in-making.ts'
@@ -24,7 +23,7 @@ export class TakenResponse {
   readonly #headersBefore: ReturnType<ResponseLike['getHeaders']>
   readonly #cuts: boolean
   #hasHungUp = false
-  #hasFailed = false
+  #thrown: Handled['thrown']
 
   /**
    * @param limit - how many octets an answer may have.
@@ -44,7 +43,7 @@ export class TakenResponse {
 
   /** The whole answer, once the handler has ended it. */
   get answered(): Promise<Handled> {
-    return this.#made.answered.then((answer) => ({ ...answer, hasFailed: this.#hasFailed }))
+    return this.#made.answered.then((answer) => ({ ...answer, thrown: this.#thrown }))
   }
 
   get isEnded(): boolean {
@@ -60,7 +59,7 @@ export class TakenResponse {
   fail(error: unknown): 'too late' | 'failed' | 'given up' {
     if (this.#made.isEnded) return 'too late'
     if (!this.#made.isHalf) {
-      this.#hasFailed = !isDeclared(error)
+      this.#thrown = { error }
       return 'failed'
     }
     this.#made.abandon(error)
