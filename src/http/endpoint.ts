@@ -10,7 +10,7 @@ import { callOf } from './call.ts'
 import { withoutCoding } from './content-coding.ts'
 import { type Announced, announcing, exposedBy, NO_STORE } from './announce.ts'
 import type { Exchange, Handle, Served, ServedByUs } from './exchange.ts'
-import { isEnd, NotStored, refusalOf } from './handled.ts'
+import { endOf, NotStored, refusalOf } from './handled.ts'
 import { keyIn } from './key-header.ts'
 import type { EndpointOptions } from './options.ts'
 import { answerTo } from './outcome.ts'
@@ -97,19 +97,11 @@ export class Endpoint<DB, Request> {
       async (tx, context) => {
         const { call, declared } = callOf(tx, context, body)
         const answer = await handle(call)
-        const { status, thrown } = answer
-        const final = declared()
-        const hasFailed = thrown !== undefined && thrown.error !== final?.answer
-        // What it has declared was not the answer that somebody has made of another error.
-        const isRejected = final !== undefined && !hasFailed
-        if (!isEnd(answer, isRejected)) throw new NotStored(answer, firstErrorIn(context))
+        const end = endOf(answer, declared(), finalStatuses)
+        if (end === 'rolled back') throw new NotStored(answer, firstErrorIn(context))
         answered = answer
-        const isRefused = status >= 400 && (isRejected || finalStatuses.includes(status))
-        if (!isRefused && (status >= 400 || hasFailed)) {
-          throw new NotStored(answer, firstErrorIn(context))
-        }
         const stored = await withoutCoding(answer, this.maxResponseBytes)
-        return isRefused ? context.reject(stored) : stored
+        return end === 'refused' ? context.reject(stored) : stored
       },
       { deadlineMs },
     )

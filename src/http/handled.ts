@@ -1,5 +1,6 @@
 import { isOncelyError, OncelyError } from '../errors.ts'
 import type { HttpAnswer } from './answer.ts'
+import type { Handled } from './exchange.ts'
 import { Refusal } from './refusal.ts'
 
 /** Thrown to roll back behind an answer that is not stored. */
@@ -14,18 +15,27 @@ export class NotStored extends Error {
 }
 
 /**
- * Whether an answer has the last word: not so a 5xx, which is no answer of the business.
+ * What becomes of an answer: it is stored, or stored as a refusal with everything undone, or nothing of it is.
  *
+ * @param declared - what the handler has declared to be final.
  * @throws OncelyError `invalid_response`.
  */
-export function isEnd(answer: HttpAnswer, isFinal: boolean): boolean {
-  const { status } = answer
-  if (status >= 500) return false
+export function endOf(
+  { status, thrown }: Handled,
+  declared: { readonly answer: unknown } | undefined,
+  finalStatuses: readonly number[],
+): 'stored' | 'refused' | 'rolled back' {
+  // It is no answer of the business.
+  if (status >= 500) return 'rolled back'
   if (!(status >= 200)) throw unstorable(`a status of ${status} is no answer`)
+  const hasFailed = thrown !== undefined && thrown.error !== declared?.answer
+  // What it has declared is not what somebody has made of another error.
+  const isFinal = declared !== undefined && !hasFailed
   if (isFinal && status < 400) {
     throw unstorable(`context.reject was called, and the status of the answer is ${status}`)
   }
-  return true
+  if (status >= 400) return isFinal || finalStatuses.includes(status) ? 'refused' : 'rolled back'
+  return hasFailed ? 'rolled back' : 'stored'
 }
 
 function unstorable(message: string): OncelyError {
