@@ -775,5 +775,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     "table": "records",
     "name": "records_replay_until_idx",
     "definition": "CREATE INDEX records_replay_until_idx ON records USING btree (replay_until) WHERE expired_at IS NULL"
+  },
+  {
+    "kind": "index",
+    "table": "sink",
+    "name": "sink_applied_idx",
+    "definition": "CREATE INDEX sink_applied_idx ON sink USING btree (consumer, applied_at)"
   }
 ]

@@ -178,3 +178,5 @@ CREATE INDEX quota_uses_forget_at_idx ON quota_uses USING btree (forget_at);
 CREATE INDEX records_expired_at_idx ON records USING btree (expired_at) WHERE expired_at IS NOT NULL;
 
 CREATE INDEX records_replay_until_idx ON records USING btree (replay_until) WHERE expired_at IS NULL;
+
+CREATE INDEX sink_applied_idx ON sink USING btree (consumer, applied_at);

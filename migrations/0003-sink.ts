@@ -27,6 +27,9 @@ export function sink(schema: string): TableMigration {
           constraint sink_pkey primary key (consumer, event_id)
         )`.execute(db)
 
+      // For `purge` alone.
+      await sql`create index sink_applied_idx on ${table} (consumer, applied_at)`.execute(db)
+
       await sql`
         create table ${sequences} (
           consumer ${consumer.type} not null,

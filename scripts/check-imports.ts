@@ -65,7 +65,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   response: leaves,
   outbox: ['postgres', ...leaves],
   fingerprint: leaves,
-  sink: ['postgres', ...leaves],
+  sink: ['postgres', 'batches', ...leaves],
   pg: ['postgres'],
   postgres: ['codegen', ...leaves],
   migrations: ['migrate', 'doctor'],

@@ -42,7 +42,7 @@ export const DEFAULT_BATCH_SIZE = 1_000
  */
 export async function inBatches<DB>(
   db: Kysely<DB>,
-  resolved: ResolvedOptions,
+  resolved: Pick<ResolvedOptions, 'schema' | 'resolveTimeoutMs' | 'idleInTransactionTimeoutMs'>,
   options: SweepOptions,
   takeBatch: (own: OwnTables, batchSize: number) => Promise<number>,
 ): Promise<number> {

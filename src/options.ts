@@ -7,6 +7,9 @@ export const DEFAULT_SCHEMA = 'idem'
 /** Also for what has no such option. */
 export const DEFAULT_RESOLVE_TIMEOUT_MS = 10_000
 
+/** How long a transaction of ours may be silent unless said otherwise. */
+export const DEFAULT_IDLE_TIMEOUT_MS = 60_000
+
 /** How an `Idempotency` works. Every option has a default. */
 export interface IdempotencyOptions {
   /**
@@ -136,7 +139,7 @@ const defaults: ResolvedOptions = {
   replayWindowMs: 86_400_000,
   tombstoneWindowMs: Infinity,
   retryAfterMs: 1_000,
-  idleInTransactionTimeoutMs: 60_000,
+  idleInTransactionTimeoutMs: DEFAULT_IDLE_TIMEOUT_MS,
   resolveTimeoutMs: DEFAULT_RESOLVE_TIMEOUT_MS,
   replayLock: 'none',
   readFirst: false,

@@ -1,63 +1,50 @@
 import type { Kysely, Transaction } from 'kysely'
 
+import { checkSweepOptions, inBatches, type SweepOptions } from './batches.ts'
 import { OncelyError } from './errors.ts'
-import { checkNames, checkSchema } from './checks.ts'
-import { DEFAULT_RESOLVE_TIMEOUT_MS, DEFAULT_SCHEMA } from './options.ts'
+import { DEFAULT_IDLE_TIMEOUT_MS, DEFAULT_RESOLVE_TIMEOUT_MS } from './options.ts'
 import type { Ending } from './postgres/ending.ts'
 import type { OwnTables } from './postgres/enter.ts'
 import { refuseTransaction } from './postgres/given.ts'
 import { lend } from './postgres/lent-transaction.ts'
 import { transactRepeatable } from './postgres/transact.ts'
+import { advance } from './sink/advance.ts'
+import { type GapPolicy, resolveSink, type SinkOptions } from './sink/options.ts'
+import { purgeApplied } from './sink/purge.ts'
+import type { Receipt } from './sink/receipt.ts'
+import { checkReceived, type ReceivedEvent } from './sink/received-event.ts'
 import { recordEvent } from './sink/record-event.ts'
 
-/** Options of `createSink`. */
-export interface SinkOptions {
-  /** A stable name of what applies the events, 1 to 200 octets. Consumers are independent. */
-  readonly consumer: string
-  /**
-   * The schema that holds the tables.
-   *
-   * @defaultValue `'idem'`
-   */
-  readonly schema?: string
-}
-
-/** An event as it arrives. */
-export interface ReceivedEvent {
-  /** The event's identity, the same for every delivery: 1 to 255 octets. */
-  readonly id: string
-}
-
-/** What became of a delivery. */
-export type Receipt<Value> =
-  | {
-      /** The function ran, and its writes are committed. */
-      readonly kind: 'applied'
-      /** What the function returned. */
-      readonly value: Value
-    }
-  | {
-      /** This consumer has applied the event before; nothing ran. */
-      readonly kind: 'duplicate'
-    }
+export type { GapPolicy, SinkOptions } from './sink/options.ts'
+export type { Applied, DuplicateEvent, Gap, Receipt, Stale } from './sink/receipt.ts'
+export type { ReceivedEvent } from './sink/received-event.ts'
+export type { SweepOptions } from './batches.ts'
 
 /** The receiving end of events that are delivered at least once. */
-export interface Sink<DB> {
+export interface Sink<DB, Gaps extends GapPolicy = 'apply'> {
   /**
-   * Applies an event once, however often it is delivered: its identity and the function's writes
+   * Applies an event once, however often it is delivered: its identity, its sequence and the function's writes
    * are one transaction.
    *
    * @param event - as it was delivered.
    * @param apply - gets `tx`, the receiver's own transaction, and keeps to it.
    * @throws what `apply` throws, unchanged, after the rollback; the event can be delivered again.
    * Likewise the first error of a statement that failed while `apply` went on.
-   * @throws OncelyError `invalid_event` for an id and `invalid_function` for a function that is none;
+   * @throws OncelyError `invalid_event` for an id or a sequence and `invalid_function` for a function that is none;
    * `outcome_unknown` when the answer to COMMIT was lost, or did not come within 10 seconds: let the event be delivered again.
    */
   receive<Value>(
     event: ReceivedEvent,
     apply: (tx: Transaction<DB>) => Promise<Value> | Value,
-  ): Promise<Receipt<Value>>
+  ): Promise<Receipt<Value, Gaps>>
+  /**
+   * Deletes what this consumer has applied longer ago than `retentionMs`, in batches; without one nothing. Its role
+   * needs the rights that `oncely migrate grants --sweeper` prints.
+   *
+   * @returns how many events were forgotten.
+   * @throws OncelyError `invalid_options`.
+   */
+  purge(options?: SweepOptions): Promise<{ readonly purged: number }>
 }
 
 /**
@@ -66,41 +53,58 @@ export interface Sink<DB> {
  * @param db - the receiver's own Kysely, not a transaction.
  * @throws OncelyError `invalid_options`.
  */
-export function createSink<DB>(db: Kysely<DB>, options: SinkOptions): Sink<DB> {
+export function createSink<DB, const Gaps extends GapPolicy = 'apply'>(
+  db: Kysely<DB>,
+  options: SinkOptions<Gaps>,
+): Sink<DB, Gaps> {
   refuseTransaction(db, 'createSink')
-  checkNames(options, ['consumer', 'schema'])
-  const { consumer, schema = DEFAULT_SCHEMA } = options
-  checkSchema(schema)
-  if (!fits(consumer, 200)) {
-    throw new OncelyError('invalid_options', 'consumer must be a name of 1 to 200 octets')
-  }
-  return Object.freeze<Sink<DB>>({
+  const resolved = resolveSink(options)
+  const { consumer, schema, gaps, retentionMs } = resolved
+  return Object.freeze<Sink<DB, Gaps>>({
     async receive<Value>(
       event: ReceivedEvent,
       apply: (tx: Transaction<DB>) => Promise<Value> | Value,
     ) {
-      const { id } = Object(event) as { readonly id: unknown }
       if (typeof apply !== 'function') {
         throw new OncelyError('invalid_function', 'what applies an event must be a function')
       }
-      if (!fits(id, 255)) {
-        throw new OncelyError('invalid_event', "the event's id must be a text of 1 to 255 octets")
-      }
+      const { id, place } = checkReceived(event)
       const work = async (
         trx: Transaction<DB>,
         own: OwnTables,
-      ): Promise<Ending<Receipt<Value>>> => {
+      ): Promise<Ending<Receipt<Value, GapPolicy>>> => {
         if (!(await recordEvent(own, consumer, id))) {
           return { end: 'rollback', outcome: { kind: 'duplicate' } }
         }
-        return { end: 'commit', outcome: { kind: 'applied', value: await lend(trx, apply) } }
+        const ahead = place && (await advance(own, resolved, place))
+        if (ahead?.is === 'stale') {
+          return { end: 'commit', outcome: { kind: 'stale', last: ahead.last } }
+        }
+        if (ahead?.is === 'gap') {
+          const policy = gaps === 'refuse' ? gaps : 'wait'
+          return { end: 'rollback', outcome: { kind: 'gap', policy, expected: ahead.expected } }
+        }
+        const missing = ahead?.missing ?? 0
+        const value = await lend(trx, apply)
+        return { end: 'commit', outcome: { kind: 'applied', value, missing } }
       }
-      return transactRepeatable(db, schema, work, DEFAULT_RESOLVE_TIMEOUT_MS)
+      const receipt = await transactRepeatable(db, schema, work, DEFAULT_RESOLVE_TIMEOUT_MS)
+      return receipt as Receipt<Value, Gaps>
+    },
+
+    async purge(given = {}) {
+      const checked = checkSweepOptions(given)
+      if (retentionMs === undefined) return { purged: 0 }
+      const bounds = {
+        schema,
+        resolveTimeoutMs: DEFAULT_RESOLVE_TIMEOUT_MS,
+        idleInTransactionTimeoutMs: DEFAULT_IDLE_TIMEOUT_MS,
+      }
+      return {
+        purged: await inBatches(db, bounds, checked, (own, batchSize) =>
+          purgeApplied(own, { consumer, retentionMs }, batchSize),
+        ),
+      }
     },
   })
-}
-
-function fits(text: unknown, octets: number): text is string {
-  if (typeof text !== 'string' || text === '' || text.includes('\0')) return false
-  return text.isWellFormed() && Buffer.byteLength(text) <= octets
 }

@@ -49,7 +49,10 @@ export function rightsFor({
       privileges: ['select', 'insert', 'update', ...(sweeper ? (['delete'] as const) : [])],
     },
     { table: 'outbox', privileges: ['insert'] },
-    { table: 'sink', privileges: ['select', 'insert'] },
+    {
+      table: 'sink',
+      privileges: ['select', 'insert', ...(sweeper ? (['update', 'delete'] as const) : [])],
+    },
     { table: 'sink_sequences', privileges: ['select', 'insert', 'update'] },
     // For `oncely doctor` and `oncely migrate status`.
     { table: bookkeeping.migrationTableName, privileges: ['select'] },

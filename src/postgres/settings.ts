@@ -83,8 +83,11 @@ const boundStatement = new Statement((tables, value: ValueOf<Bounds>) =>
  * Bounds the client's silence alone, where no lock is waited for: rows that a half-open link has
  * locked are not to stay locked for hours.
  */
-export async function boundSilence(own: OwnTables, options: ResolvedOptions): Promise<void> {
-  const { silence } = boundsOf(options)
+export async function boundSilence(
+  own: OwnTables,
+  { idleInTransactionTimeoutMs }: Pick<ResolvedOptions, 'idleInTransactionTimeoutMs'>,
+): Promise<void> {
+  const silence = `${idleInTransactionTimeoutMs}ms`
   await own.run(sql`select ${silenceBound(sql.val(silence))}`.compile(own.tables))
 }
 
