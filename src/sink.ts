@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 
-import { checkSweepOptions, inBatches, type SweepOptions } from './batches.ts'
+import { checkSweepOptions, inBatches, type SweepCounts, type SweepOptions } from './batches.ts'
 import { OncelyError } from './errors.ts'
 import { DEFAULT_IDLE_TIMEOUT_MS, DEFAULT_RESOLVE_TIMEOUT_MS } from './options.ts'
 import type { Ending } from './postgres/ending.ts'
@@ -18,7 +18,7 @@ import { recordEvent } from './sink/record-event.ts'
 export type { GapPolicy, SinkOptions } from './sink/options.ts'
 export type { Applied, DuplicateEvent, Gap, Receipt, Stale } from './sink/receipt.ts'
 export type { ReceivedEvent } from './sink/received-event.ts'
-export type { SweepOptions } from './batches.ts'
+export type { SweepCounts, SweepOptions } from './batches.ts'
 
 /** The receiving end of events that are delivered at least once. */
 export interface Sink<DB, Gaps extends GapPolicy = 'apply'> {
@@ -44,7 +44,7 @@ export interface Sink<DB, Gaps extends GapPolicy = 'apply'> {
    * @returns how many events were forgotten.
    * @throws OncelyError `invalid_options`.
    */
-  purge(options?: SweepOptions): Promise<{ readonly purged: number }>
+  purge(options?: SweepOptions): Promise<Pick<SweepCounts, 'purged'>>
 }
 
 /**

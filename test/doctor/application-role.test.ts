@@ -105,6 +105,8 @@ describe('a role that has the grants, and may change no table', () => {
     deepStrictEqual(findings.map(({ code, problem }) => [code, problem]).toSorted(), [
       ['grant_missing', `${role} may not delete quota_uses`],
       ['grant_missing', `${role} may not delete records`],
+      ['grant_missing', `${role} may not delete sink`],
+      ['grant_missing', `${role} may not update sink`],
     ])
     await rejects(db.deleteFrom('records').execute(), { code: '42501' })
   })
@@ -125,6 +127,13 @@ describe('a role that also sweeps', () => {
     const db = connect()
     await db.deleteFrom('records').execute()
     deepStrictEqual((await diagnose(db, { sweeper: true })).findings, [])
+  })
+
+  it('purges a sink', async () => {
+    const sink = createSink(connect(), { consumer: 'c', retentionMs: 1 })
+    await sink.receive({ id: 'e' }, () => undefined)
+    await sql`update idem.sink set applied_at = now() - interval '1 hour'`.execute(database.watcher)
+    deepStrictEqual(await sink.purge(), { purged: 1 })
   })
 
   it('sweeps and purges, also as the command', async () => {
