@@ -29,6 +29,8 @@ export interface FastifyReplyLike {
 
 /** The same with whatever names its application has made known to its types. */
 interface AnyReply {
+  readonly sent: boolean
+  readonly log: { error(details: object, message: string): unknown }
   header(name: string, value: unknown): unknown
   removeHeader(name: string): unknown
   send(payload?: unknown): unknown
@@ -44,25 +46,26 @@ export class ReplyOutlet extends Outlet {
   constructor(reply: FastifyReplyLike, { raw }: FastifyRequestLike) {
     super(reply.raw, raw)
     this.#reply = reply
-    this.#any = reply
+    this.#any = reply as unknown as AnyReply
   }
 
   override take(limit: number): TakenResponse {
     const [reply, any] = [this.#reply, this.#any]
     this.#headersBefore = { ...reply.getHeaders() }
     // A stream that breaks amid an answer is nothing its client has seen.
-    const taken = super.take(limit, false)
+    const taken = super.take(limit, { cuts: false, failure: () => failureOf(reply) })
     const inner = any.send.bind(any)
     this.#mask = new Mask(reply)
     // By this Fastify passes what a handler has thrown, or sent, to the error handlers.
     this.#mask.method('send', (payload?: unknown) => {
-      if (payload instanceof Error) taken.fail(payload)
+      if (payload instanceof Error || ownSymbol(reply, 'isError') === true) taken.fail(payload)
       return inner(payload)
     })
     return taken
   }
 
   override send(answer: HttpAnswer): void {
+    if (this.#reply.raw.headersSent) return
     // Those of hooks in front, such as for other origins; what is ours is written behind Fastify's back, as hooks
     // have seen it the first time.
     for (const [name, value] of Object.entries(this.#reply.getHeaders())) {
@@ -70,6 +73,25 @@ export class ReplyOutlet extends Outlet {
     }
     this.#reply.hijack()
     send(this.#reply.raw, answer)
+  }
+
+  override silence(): void {
+    super.silence()
+    // Fastify would complain of whoever replies behind it.
+    Object.defineProperty(this.#reply, 'send', { configurable: true, value: () => this.#reply })
+  }
+
+  /** Passes an error to the error handlers, behind the hooks. */
+  fail(error: unknown): void {
+    const [{ raw }, any] = [this.#reply, this.#any]
+    if (!any.sent) {
+      any.send(error)
+      return
+    }
+    // What is hijacked Fastify passes on no more.
+    any.log.error({ err: error }, 'a hijacked reply has failed')
+    if (raw.headersSent) raw.destroy()
+    else send(raw, { status: 500, headers: [], body: new Uint8Array() })
   }
 
   override clear(): void {
@@ -83,4 +105,17 @@ export class ReplyOutlet extends Outlet {
       if (value !== undefined && now[name] !== value) this.#any.header(name, value)
     }
   }
+}
+
+/** Whether an error handler was asked: by a handler, a hook behind it, a serializer or a stream. */
+function failureOf(reply: object): Error | undefined {
+  const asked = ownSymbol(reply, 'nextErrorHandler') !== undefined
+  return asked ? new Error('it was answered by an error handler') : undefined
+}
+
+/** What Fastify notes of a reply for itself, and tells in no other way. */
+function ownSymbol(reply: object, name: string): unknown {
+  const description = `fastify.reply.${name}`
+  const symbol = Object.getOwnPropertySymbols(reply).find((one) => one.description === description)
+  return symbol && Reflect.get(reply, symbol)
 }

@@ -44,11 +44,12 @@ export function idempotent<DB, Of extends Shape, Request extends FastifyRequestL
     (given: FastifyRequestLike, reply: FastifyReplyLike, done: (error?: Error) => void) => {
       const request = given as Request
       let runs = false
+      const outlet = new ReplyOutlet(reply, request)
       const serving = serveWritten<DB, Request>({
         endpoint,
         calls,
         exchange: new NodeExchange(request, request.raw),
-        outlet: new ReplyOutlet(reply, request),
+        outlet,
         run() {
           runs = true
           done()
@@ -60,7 +61,7 @@ export function idempotent<DB, Of extends Shape, Request extends FastifyRequestL
         })
         .catch((error: unknown) => {
           // A hook can fail only once, and it has passed.
-          if (runs) reply.send(error as never)
+          if (runs) outlet.fail(error)
           else done(error as Error)
         })
     },

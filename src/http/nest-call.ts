@@ -5,11 +5,19 @@ import type { Transaction } from 'kysely'
 import { OncelyError } from '../errors.ts'
 import type { HttpCall, HttpContext } from './call.ts'
 
-const running = new AsyncLocalStorage<HttpCall<unknown>>()
+const running = new AsyncLocalStorage<{ call: HttpCall<unknown> | undefined }>()
 
-/** Runs what finds the call wherever it is injected. */
-export function runningWith<DB, Of>(call: HttpCall<DB>, run: () => Of): Of {
-  return running.run(call as HttpCall<unknown>, run)
+/**
+ * Runs what finds the call wherever it is injected.
+ *
+ * @returns with what makes it be found no more, also by what goes on.
+ */
+export function runningWith<DB, Of>(call: HttpCall<DB>, run: () => Of): [Of, forget: () => void] {
+  const here: { call: HttpCall<unknown> | undefined } = { call: call as HttpCall<unknown> }
+  const forget = () => {
+    here.call = undefined
+  }
+  return [running.run(here, run), forget]
 }
 
 /**
@@ -51,9 +59,12 @@ export class IdempotentCall<DB = unknown> implements HttpCall<DB> {
     return this.#here.body
   }
 
-  /** The call, or undefined for a request that passes untouched, such as one without a key, and outside of one. */
+  /**
+   * The call, or undefined for a request that passes untouched, such as one without a key, outside of one, and behind
+   * its answer.
+   */
   find(): HttpCall<DB> | undefined {
-    return running.getStore() as HttpCall<DB> | undefined
+    return running.getStore()?.call as HttpCall<DB> | undefined
   }
 
   get #here(): HttpCall<DB> {

@@ -13,11 +13,13 @@ import { serveWritten } from './written.ts'
 /** What NestJS answers a request by: the method has its own answer sent meanwhile. */
 const NOTHING = [undefined] as const
 
+/** Of every module: to be in front of a method twice is a mistake. */
+const underWay: unknown = new UnderWay()
+
 /** In front of every method, and of every other interceptor; those that are not marked pass untouched. */
 export class IdempotencyInterceptor<DB, Request extends object> {
   readonly #options: OncelyModuleOptions<DB, Request>
   readonly #endpoints = new Map<object, Endpoint<DB, Request>>()
-  readonly #calls = new UnderWay<DB, Request>()
 
   /** @throws OncelyError `invalid_options`. */
   constructor(options: OncelyModuleOptions<DB, Request>) {
@@ -44,26 +46,37 @@ export class IdempotencyInterceptor<DB, Request extends object> {
   ): Promise<unknown> {
     const { exchange, outlet, fail } = platformOf<Request>(context)
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    let runs = false
+    const calls = underWay as UnderWay<DB, Request>
+    let over: (() => void) | undefined
     const run = (call: HttpCall<DB>, taken: TakenResponse) => {
-      runs = true
-      const handled = runningWith(call, () => lastOf(next.handle()))
-      handled.catch((error: unknown) => taken.fail(error))
-      // NestJS makes an answer of either, on the response that is taken.
-      resolve(handled)
+      const [[handled, stop], forget] = runningWith(call, () => lastOf(next.handle()))
+      over = () => {
+        stop()
+        forget()
+      }
+      handled.then(resolve, (error: unknown) => {
+        // NestJS makes an answer of it, on the response that is taken; of half an answer nobody can.
+        if (taken.fail(error) !== 'given up') reject(error)
+        else {
+          outlet.silence()
+          resolve(NOTHING)
+        }
+      })
       return undefined
     }
-    serveWritten({ endpoint, calls: this.#calls, exchange, outlet, run }).then(
-      (by) => {
-        if (by === 'us') outlet.silence()
-        resolve(by === 'nobody' ? next.handle() : NOTHING)
-      },
-      (error: unknown) => {
-        // Its own pipeline is through with it.
-        if (runs) fail(error)
-        else reject(error)
-      },
-    )
+    serveWritten({ endpoint, calls, exchange, outlet, run })
+      .then(
+        (by) => {
+          if (by === 'us') outlet.silence()
+          resolve(by === 'nobody' ? next.handle() : NOTHING)
+        },
+        (error: unknown) => {
+          // Its own pipeline is through with it.
+          if (over) fail(error)
+          else reject(error)
+        },
+      )
+      .finally(() => over?.())
     return promise
   }
 

@@ -28,7 +28,7 @@ export interface ObservableLike {
     next(value: unknown): void
     error(error: unknown): void
     complete(): void
-  }): unknown
+  }): { unsubscribe(): void }
 }
 
 /** Something that NestJS makes others of, by its name. */
@@ -58,18 +58,29 @@ export interface DynamicModuleLike {
   readonly exports: never[]
 }
 
-/** The last value of an Observable, which NestJS sends, in an array; an empty one where there is none. */
-export function lastOf(observable: ObservableLike): Promise<readonly unknown[]> {
-  return new Promise((resolve, reject) => {
-    let last: readonly unknown[] = []
-    observable.subscribe({
-      next(value) {
-        last = [value]
-      },
-      error: reject,
-      complete() {
-        resolve(last)
-      },
-    })
+/**
+ * The last value of an Observable, which NestJS sends, in an array; an empty one where there is none.
+ *
+ * @returns with what ends it, when nobody waits for it any more.
+ */
+export function lastOf(
+  observable: ObservableLike,
+): [Promise<readonly unknown[]>, stop: () => void] {
+  const { promise, resolve, reject } = Promise.withResolvers<readonly unknown[]>()
+  let last: readonly unknown[] = []
+  const subscription = observable.subscribe({
+    next(value) {
+      last = [value]
+    },
+    error: reject,
+    complete() {
+      resolve(last)
+    },
   })
+  return [
+    promise,
+    () => {
+      subscription.unsubscribe()
+    },
+  ]
 }

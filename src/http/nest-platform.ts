@@ -22,11 +22,11 @@ export function platformOf<Request extends object>(
   const response = http.getResponse() as ResponseLike | FastifyReplyLike
   if ('raw' in response) {
     const wrapping = request as unknown as FastifyRequestLike
-    return {
-      exchange: new NodeExchange(request, wrapping.raw),
-      outlet: new ReplyOutlet(response, wrapping),
-      fail: (error) => response.send(error as never),
+    const outlet = new ReplyOutlet(response, wrapping)
+    const fail = (error: unknown) => {
+      outlet.fail(error)
     }
+    return { exchange: new NodeExchange(request, wrapping.raw), outlet, fail }
   }
   const exchange = new NodeExchange(request, request as unknown as RequestLike)
   const fail = http.getNext() as (error: unknown) => void

@@ -3,7 +3,7 @@ import type { Served } from './exchange.ts'
 import { hideHangUpOf } from './lasting-socket.ts'
 import { type ResponseLike, send } from './response-like.ts'
 import { bury, silence } from './silence.ts'
-import { TakenResponse } from './taken-response.ts'
+import { type TakenOptions, TakenResponse } from './taken-response.ts'
 
 /** A response of Node, which is taken from its handler until it is known what is to be sent. */
 export class Outlet {
@@ -19,8 +19,8 @@ export class Outlet {
   }
 
   /** @param limit - how many octets an answer may have. */
-  take(limit: number, cuts = true): TakenResponse {
-    this.#taken = new TakenResponse(this.#response, limit, cuts)
+  take(limit: number, options?: TakenOptions): TakenResponse {
+    this.#taken = new TakenResponse(this.#response, limit, options)
     if (this.#message) this.#showHangUp = hideHangUpOf(this.#message)
     return this.#taken
   }
@@ -38,6 +38,7 @@ export class Outlet {
     }
   }
 
+  /** Sends an answer of ours, unless somebody else has answered meanwhile. */
   send(answer: HttpAnswer): void {
     send(this.#response, answer)
   }

@@ -6,7 +6,7 @@ export const changesHead = ['setHeader', 'setHeaders', 'appendHeader', 'removeHe
 /** Whoever has put off the end of the answer, such as a middleware in front, has what Node sends it by. */
 export function silence(response: ResponseLike): void {
   const nothing = { configurable: true, writable: true, value: () => response }
-  for (const name of [...changesHead, 'writeHead', 'flushHeaders', 'write', 'end']) {
+  for (const name of [...changesHead, 'writeHead', 'flushHeaders', 'write', 'end', 'render']) {
     Object.defineProperty(response, name, nothing)
   }
 }

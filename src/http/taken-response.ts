@@ -11,6 +11,14 @@ import {
 } from './response-like.ts'
 import { changesHead } from './silence.ts'
 
+/** What a framework is like. */
+export interface TakenOptions {
+  /** Whether a handler that destroys the response cuts the connection; otherwise somebody else answers. */
+  readonly cuts?: boolean
+  /** What it has made an answer of, where that can only be asked when the answer has ended. */
+  readonly failure?: () => Error | undefined
+}
+
 /**
  * A response whose handler believes to answer, while nothing is sent: its answer is not true before it
  * is committed. What the handler or the framework has set, such as its status and headers, stays on it.
@@ -22,17 +30,15 @@ export class TakenResponse {
   readonly #before: StatusLine
   readonly #headersBefore: ReturnType<ResponseLike['getHeaders']>
   readonly #cuts: boolean
+  readonly #failure: TakenOptions['failure']
   #hasHungUp = false
   #thrown: Handled['thrown']
 
-  /**
-   * @param limit - how many octets an answer may have.
-   * @param cuts - whether a handler that destroys it cuts the connection; otherwise it has failed, and somebody
-   * else answers.
-   */
-  constructor(response: ResponseLike, limit: number, cuts = true) {
+  /** @param limit - how many octets an answer may have. */
+  constructor(response: ResponseLike, limit: number, { cuts = true, failure }: TakenOptions = {}) {
     this.#response = response
     this.#cuts = cuts
+    this.#failure = failure
     this.#made = new ResponseInMaking(response, limit)
     this.#mask = new Mask(response)
     this.#before = statusOf(response)
@@ -43,7 +49,10 @@ export class TakenResponse {
 
   /** The whole answer, once the handler has ended it. */
   get answered(): Promise<Handled> {
-    return this.#made.answered.then((answer) => ({ ...answer, thrown: this.#thrown }))
+    return this.#made.answered.then((answer) => {
+      const error = this.#failure?.()
+      return { ...answer, thrown: this.#thrown ?? (error && { error }) }
+    })
   }
 
   get isEnded(): boolean {
@@ -109,7 +118,7 @@ export class TakenResponse {
     mask.method('end', made.end)
     // A framework cuts the connection behind an error that it cannot answer any more.
     mask.method('destroy', (...given: unknown[]) => {
-      made.abandon()
+      made.abandon(given[0] ?? undefined)
       if (!this.#cuts) return response
       this.#letGo()
       return response.destroy(...given)
