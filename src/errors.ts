@@ -34,6 +34,7 @@
  * - `call_missing`: `of` was asked for a request that has no call.
  * - `call_under_way`: its middleware is in front of the handler twice.
  * - `content_consumed`: the content was read in front of it, by something that keeps no copy.
+ * - `content_unread`: the content is left for the handler to read, who would find nothing any more.
  *
  * The record is there, and cannot be replayed by this instance:
  * - `response_not_stored`: it was stored by one with `replay`, which makes the answer anew.
@@ -68,6 +69,7 @@ export type OncelyErrorCode =
   | 'claim_lost'
   | 'commit_unanswered'
   | 'content_consumed'
+  | 'content_unread'
   | 'database_refused'
   | 'database_unreachable'
   | 'deadline_exceeded'

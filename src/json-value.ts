@@ -139,6 +139,8 @@ function isPlain(value: object, literal: ObjectConstructor | ArrayConstructor): 
   if (prototype === literal.prototype) return true
   if (typeof prototype !== 'object' || prototype === null) return literal === Object
   const above: unknown = Object.getPrototypeOf(prototype)
+  // As parsers make them that mind `__proto__`: of an empty prototype that has none itself.
+  if (above === null && literal === Object && Reflect.ownKeys(prototype).length === 0) return true
   const root = literal === Object ? prototype : above
   if (typeof root !== 'object' || root === null) return false
   return Object.getPrototypeOf(root) === null && Object.hasOwn(root, 'isPrototypeOf')

@@ -12,6 +12,14 @@ export function consumed(): OncelyError {
   )
 }
 
+/** Of a content that the handler reads by itself, behind the framework: it can be read only once. */
+export function unread(): OncelyError {
+  return new OncelyError(
+    'content_unread',
+    'the handler reads the content by itself, as a form with files or a stream: give `fingerprint`; on Fastify the hook has to be a preHandler',
+  )
+}
+
 /** Whether a text has the octets that were sent: what is no UTF-8 is all the same in it, U+FFFD. */
 export function isKeptAsText(bytes: Uint8Array): boolean {
   return !Buffer.from(bytes).includes('\uFFFD')

@@ -3,7 +3,7 @@ import type { Shape } from '../shape.ts'
 import type { HttpCall } from './call.ts'
 import { Endpoint } from './endpoint.ts'
 import { type FastifyReplyLike, type FastifyRequestLike, ReplyOutlet } from './fastify-reply.ts'
-import { NodeExchange } from './node-request.ts'
+import { alwaysUnread, NodeExchange } from './node-request.ts'
 import type { EndpointOptions } from './options.ts'
 import { UnderWay } from './under-way.ts'
 import { serveWritten } from './written.ts'
@@ -48,7 +48,7 @@ export function idempotent<DB, Of extends Shape, Request extends FastifyRequestL
       const serving = serveWritten<DB, Request>({
         endpoint,
         calls,
-        exchange: new NodeExchange(request, request.raw),
+        exchange: new NodeExchange(request, request.raw, alwaysUnread),
         outlet,
         run() {
           runs = true

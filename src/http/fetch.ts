@@ -50,7 +50,7 @@ export function idempotent<DB, Of extends Shape>(
     <Rest extends readonly unknown[]>(handler: FetchHandler<Rest>) =>
     async (request: Request, ...rest: Rest) => {
       const exchange = new FetchExchange(request, options.fingerprint !== undefined)
-      const served = await calls.during(request, () =>
+      const served = await calls.during(request, endpoint.options.operation, () =>
         endpoint.serve(exchange, async (call) => {
           exchange.release()
           // Read for its fingerprint, it can be read again.

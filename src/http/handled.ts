@@ -25,15 +25,15 @@ export function endOf(
   declared: { readonly answer: unknown } | undefined,
   finalStatuses: readonly number[],
 ): 'stored' | 'refused' | 'rolled back' {
-  // It is no answer of the business.
-  if (status >= 500) return 'rolled back'
-  if (!(status >= 200)) throw unstorable(`a status of ${status} is no answer`)
   const hasFailed = thrown !== undefined && thrown.error !== declared?.answer
   // What it has declared is not what somebody has made of another error.
   const isFinal = declared !== undefined && !hasFailed
-  if (isFinal && status < 400) {
+  if (isFinal && (status < 400 || status >= 500)) {
     throw unstorable(`context.reject was called, and the status of the answer is ${status}`)
   }
+  // It is no answer of the business.
+  if (status >= 500) return 'rolled back'
+  if (!(status >= 200)) throw unstorable(`a status of ${status} is no answer`)
   if (status >= 400) return isFinal || finalStatuses.includes(status) ? 'refused' : 'rolled back'
   return hasFailed ? 'rolled back' : 'stored'
 }

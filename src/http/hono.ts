@@ -53,7 +53,9 @@ export function idempotent<DB, Of extends Shape, Context extends ContextLike>(
     }
     try {
       const exchange = new HonoExchange<Context>(context)
-      const served = await calls.during(context, () => endpoint.serve(exchange, handle))
+      const served = await calls.during(context, endpoint.options.operation, () =>
+        endpoint.serve(exchange, handle),
+      )
       isOver = true
       if (served.by === 'nobody') await next()
       else if (served.by === 'handler') replace(context, responseOf(answerIn(served)))

@@ -5,7 +5,13 @@ import { Endpoint } from './endpoint.ts'
 import { runningWith } from './nest-call.ts'
 import { type CallHandlerLike, type ExecutionContextLike, lastOf } from './nest-like.ts'
 import { platformOf } from './nest-platform.ts'
-import { type OncelyModuleOptions, type Route, routeOf } from './nest-route.ts'
+import {
+  METHODS,
+  type OncelyModuleOptions,
+  refuseStream,
+  type Route,
+  routeOf,
+} from './nest-route.ts'
 import type { TakenResponse } from './taken-response.ts'
 import { UnderWay } from './under-way.ts'
 import { serveWritten } from './written.ts'
@@ -13,12 +19,10 @@ import { serveWritten } from './written.ts'
 /** What NestJS answers a request by: the method has its own answer sent meanwhile. */
 const NOTHING = [undefined] as const
 
-/** Of every module: to be in front of a method twice is a mistake. */
-const underWay: unknown = new UnderWay()
-
 /** In front of every method, and of every other interceptor; those that are not marked pass untouched. */
 export class IdempotencyInterceptor<DB, Request extends object> {
   readonly #options: OncelyModuleOptions<DB, Request>
+  readonly #calls = new UnderWay<DB, Request>()
   readonly #endpoints = new Map<object, Endpoint<DB, Request>>()
 
   /** @throws OncelyError `invalid_options`. */
@@ -33,6 +37,7 @@ export class IdempotencyInterceptor<DB, Request extends object> {
     const handler = context.getHandler()
     const route = routeOf<DB, Request>(handler)
     if (!route) return next.handle()
+    refuseStream(handler)
     if (context.getType() !== 'http') throw invalid('@Idempotent() is for the routes of HTTP')
     const endpoint = this.#endpoints.get(handler) ?? this.#made(route)
     this.#endpoints.set(handler, endpoint)
@@ -46,7 +51,7 @@ export class IdempotencyInterceptor<DB, Request extends object> {
   ): Promise<unknown> {
     const { exchange, outlet, fail } = platformOf<Request>(context)
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    const calls = underWay as UnderWay<DB, Request>
+    const calls = this.#calls
     let over: (() => void) | undefined
     const run = (call: HttpCall<DB>, taken: TakenResponse) => {
       const [[handled, stop], forget] = runningWith(call, () => lastOf(next.handle()))
@@ -91,6 +96,6 @@ export class IdempotencyInterceptor<DB, Request extends object> {
     const { idempotency, ...shared } = this.#options
     const { instance, ...own } = options
     const special = instance?.(idempotency as Idempotency<DB>) ?? idempotency
-    return new Endpoint<DB, Request>(special, { ...shared, ...own })
+    return new Endpoint<DB, Request>(special, { methods: METHODS, ...shared, ...own })
   }
 }

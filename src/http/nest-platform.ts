@@ -1,7 +1,7 @@
 import type { Exchange } from './exchange.ts'
 import { type FastifyReplyLike, type FastifyRequestLike, ReplyOutlet } from './fastify-reply.ts'
 import type { ExecutionContextLike } from './nest-like.ts'
-import { NodeExchange, type RequestLike } from './node-request.ts'
+import { alwaysUnread, formsUnread, NodeExchange, type RequestLike } from './node-request.ts'
 import { Outlet } from './outlet.ts'
 import type { ResponseLike } from './response-like.ts'
 
@@ -26,9 +26,9 @@ export function platformOf<Request extends object>(
     const fail = (error: unknown) => {
       outlet.fail(error)
     }
-    return { exchange: new NodeExchange(request, wrapping.raw), outlet, fail }
+    return { exchange: new NodeExchange(request, wrapping.raw, alwaysUnread), outlet, fail }
   }
-  const exchange = new NodeExchange(request, request as unknown as RequestLike)
+  const exchange = new NodeExchange(request, request as unknown as RequestLike, formsUnread)
   const fail = http.getNext() as (error: unknown) => void
   return { exchange, outlet: new Outlet(response, request), fail }
 }

@@ -19,7 +19,14 @@ export interface IdempotentOptions<DB, Request>
     Omit<EndpointOptions<Request>, 'principal'>,
     Partial<Pick<EndpointOptions<Request>, 'principal'>> {
   /**
-   * The module's instance with what this operation needs besides, such as `authorize`.
+   * The methods that are served; any other passes untouched.
+   *
+   * @defaultValue what the module says; otherwise `['POST', 'PUT', 'PATCH', 'DELETE']`, whichever the route is of.
+   */
+  readonly methods?: readonly string[]
+  /**
+   * The module's instance with what this operation needs besides, such as `authorize`. Called once, with the first
+   * request.
    *
    * @defaultValue the module's own.
    *
@@ -39,6 +46,12 @@ export interface Route<DB, Request> {
 }
 
 const KEY = 'oncely:route'
+
+/** As NestJS marks a method whose answer never ends. */
+const SSE = '__sse__'
+
+/** Whoever marks a method says that it is to take effect once, also by those that HTTP calls idempotent. */
+export const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE']
 
 /** What NestJS has loaded before it loads any controller. */
 const metadata = Reflect as unknown as {
@@ -90,10 +103,17 @@ function marking<DB, Request>(
     if (!metadata.defineMetadata)
       throw invalid("reflect-metadata is to be loaded first: it is NestJS's")
     metadata.defineMetadata(KEY, route, descriptor.value as object)
+    refuseStream(descriptor.value as object)
   }
 }
 
 /** Of whatever types its decorator was given. */
 export function routeOf<DB, Request>(handler: object): Route<DB, Request> | undefined {
   return metadata.getMetadata?.(KEY, handler) as Route<DB, Request> | undefined
+}
+
+/** @throws OncelyError `invalid_options` for a method that sends events as long as somebody hears them. */
+export function refuseStream(handler: object): void {
+  if (metadata.getMetadata?.(SSE, handler) === undefined) return
+  throw invalid('a method that is @Sse() has no answer that could be stored')
 }

@@ -1,5 +1,5 @@
 import { bytesOf } from './answer.ts'
-import { checkHead, consumed, type Content, isKeptAsText } from './content.ts'
+import { checkHead, consumed, type Content, isKeptAsText, unread } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { KEY_HEADER } from './key-header.ts'
 import { Refusal } from './refusal.ts'
@@ -30,17 +30,33 @@ export interface ParsedLike {
   readonly originalUrl?: string | undefined
 }
 
+/** Fastify has read by its parsers whatever is not for the handler. */
+export const alwaysUnread = () => true
+
+/** Of NestJS on Express: what an interceptor behind reads, such as for files that are uploaded. */
+export const formsUnread = (contentType = '') => /^multipart\//i.test(contentType)
+
 /** A request of Node, or of a framework on it. */
 export class NodeExchange<Request extends object> implements Exchange<Request> {
   readonly request: Request
   readonly #message: RequestLike
   readonly #parsed: ParsedLike
 
-  /** @param message - Node's own, where the framework has put a request of its own in front of it. */
-  constructor(request: Request, message: RequestLike = request as RequestLike) {
+  readonly #leavesUnread: (contentType: string | undefined) => boolean
+
+  /**
+   * @param message - Node's own, where the framework has put a request of its own in front of it.
+   * @param leavesUnread - whether what nobody has read by now is left for the handler to read.
+   */
+  constructor(
+    request: Request,
+    message: RequestLike = request as RequestLike,
+    leavesUnread: (contentType: string | undefined) => boolean = () => false,
+  ) {
     this.request = request
     this.#message = message
     this.#parsed = request
+    this.#leavesUnread = leavesUnread
   }
 
   get method(): string {
@@ -67,12 +83,13 @@ export class NodeExchange<Request extends object> implements Exchange<Request> {
   async content(limit: number): Promise<Content> {
     if (this.#message.readableDidRead) return this.#read()
     const length = this.#header('content-length')
+    const hasContent = Number(length ?? 0) > 0 || this.#header('transfer-encoding') !== undefined
+    if (hasContent && this.#leavesUnread(this.contentType)) throw unread()
     checkHead(length, this.#header('content-encoding'), limit)
     const bytes = await this.#all(limit)
     if (!bytes) throw new Refusal('content_too_large')
     // Somebody has read it in another way, such as a platform that hands over requests of its own.
-    const isLeft = Number(length ?? 0) > 0 || this.#header('transfer-encoding') !== undefined
-    return bytes.length === 0 && isLeft && this.#parsed.body !== undefined
+    return bytes.length === 0 && hasContent && this.#parsed.body !== undefined
       ? this.#read()
       : { bytes }
   }

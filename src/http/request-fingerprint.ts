@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 
-import { isOncelyError } from '../errors.ts'
+import { isOncelyError, OncelyError } from '../errors.ts'
 import { fingerprint, type Fingerprint } from '../fingerprint/fingerprint.ts'
 import type { Content } from './content.ts'
 import { readJson } from './json-content.ts'
@@ -35,7 +35,17 @@ export function fingerprintOfRequest(operation: string, parts: RequestParts): Fi
   } catch (error) {
     if (!isOncelyError(error) || error.code !== 'not_json') throw error
     // No client can do something about a Date that a middleware of the host's has put there.
-    if ('parsed' in parts.content && !isOfJson(parts.content.parsed)) throw error
+    if ('parsed' in parts.content && !isOfJson(parts.content.parsed)) {
+      const { message, path } = error
+      throw new OncelyError(
+        'not_json',
+        `${message}, in what was made of the content: give \`fingerprint\``,
+        {
+          cause: error,
+          ...(path !== undefined && { path }),
+        },
+      )
+    }
     throw new Refusal('content_ambiguous', { detail: error.message })
   }
 }

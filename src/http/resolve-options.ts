@@ -84,7 +84,10 @@ function methodsOf(given: readonly string[]): readonly string[] {
 function storable(given: readonly string[]): readonly string[] {
   const names = tokens('storedHeaders', given).map((name) => name.toLowerCase())
   for (const name of names) {
-    if (!isStorable(name)) throw invalid(`the header '${name}' cannot be stored`)
+    if (!isStorable(name))
+      throw invalid(
+        `the header '${name}' cannot be stored: it is of a caller, a moment or a connection`,
+      )
   }
   return names
 }

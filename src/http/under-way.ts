@@ -1,6 +1,9 @@
 import { OncelyError } from '../errors.ts'
 import type { HttpCall } from './call.ts'
 
+/** Which operations are under way for a request, by whatever instance: a second one would wait for the first. */
+const operations = new WeakMap<object, Set<string>>()
+
 /** The calls whose handlers run at this moment, by their request. */
 export class UnderWay<DB, Request extends object> {
   readonly #calls = new WeakMap<Request, HttpCall<DB>>()
@@ -10,16 +13,23 @@ export class UnderWay<DB, Request extends object> {
    *
    * @throws OncelyError `call_under_way` for one that has a call already, for which it would wait for ever.
    */
-  async during<Served>(request: Request, serve: () => Promise<Served>): Promise<Served> {
-    if (this.#calls.has(request)) {
+  async during<Served>(
+    request: Request,
+    operation: string,
+    serve: () => Promise<Served>,
+  ): Promise<Served> {
+    const under = operations.get(request) ?? new Set()
+    if (under.has(operation)) {
       throw new OncelyError(
         'call_under_way',
-        'the middleware is in front of the handler twice: it would wait for itself',
+        'what makes it idempotent is in front of the handler twice: it would wait for itself',
       )
     }
+    operations.set(request, under.add(operation))
     try {
       return await serve()
     } finally {
+      under.delete(operation)
       this.#calls.delete(request)
     }
   }
@@ -38,7 +48,7 @@ export class UnderWay<DB, Request extends object> {
     if (call) return call
     throw new OncelyError(
       'call_missing',
-      'this request has no call: the middleware has to be in front of the handler, for this method, and the request to have a key; where it may have none, ask `find`',
+      'this request has no call: the middleware has to be in front of the handler, for this method, the request to have a key, and the answer not to have been sent; where it may have none, ask `find`',
     )
   }
 }

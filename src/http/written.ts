@@ -28,7 +28,7 @@ export async function serveWritten<DB, Request extends object>(
   const { endpoint, calls, exchange, outlet, run } = written
   const { request } = exchange
   try {
-    const served = await calls.during(request, () =>
+    const served = await calls.during(request, endpoint.options.operation, () =>
       endpoint.serve(exchange, (call) => {
         calls.set(request, call)
         const taken = outlet.take(endpoint.maxResponseBytes)

@@ -36,6 +36,10 @@ describe('which parameters a fingerprint takes for the same', () => {
 
   it('B4: plain objects without a prototype or of another realm are as good as others', () => {
     same(Object.assign(Object.create(null) as object, { a: [1] }), { a: [1] })
+    // As parsers of forms make them.
+    same(Object.assign(Object.create(Object.create(null) as object) as object, { a: [1] }), {
+      a: [1],
+    })
     same(runInNewContext('({ a: [1, { b: 2 }] })'), { a: [1, { b: 2 }] })
   })
 

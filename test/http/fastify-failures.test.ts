@@ -1,8 +1,10 @@
 // However a handler of Fastify fails, it has not succeeded, and somebody answers.
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 
+import type { FastifyReply } from 'fastify'
 import { createIdempotency } from 'oncely'
 
 import { testDatabase } from '../support/database.ts'
@@ -43,19 +45,13 @@ describe('an error of Fastify that an error handler makes a success of', () => {
   for (const [name, handle] of Object.entries(handlers)) {
     it(`is not stored: ${name}`, async () => {
       const app = instance()
-      const failing = (
-        of: string,
-        _request: unknown,
-        reply: { getHeader(name: string): unknown },
-      ) => {
-        if (reply.getHeader('x-fail') === of) throw new Error('own')
-      }
-      app.addHook('onSend', async (...given) =>
-        Promise.resolve(failing('on-send', given[0], given[1])),
-      )
-      app.addHook('preSerialization', async (request, reply, payload) => {
-        failing('pre-serialization', request, reply)
-        return Promise.resolve(payload)
+      const failureAt = (hook: string, reply: FastifyReply) =>
+        reply.getHeader('x-fail') === hook ? new Error('own') : null
+      app.addHook('onSend', (_request, reply, payload, done) => {
+        done(failureAt('on-send', reply) as null, payload)
+      })
+      app.addHook('preSerialization', (_request, reply, payload, done) => {
+        done(failureAt('pre-serialization', reply) as null, payload)
       })
       app.setErrorHandler((_error, _request, reply) => {
         void reply.removeHeader('x-fail')
@@ -101,7 +97,7 @@ describe('a hijacked reply of Fastify', () => {
       (raw) => void raw.setHeader('content-encoding', 'none').end('a'),
     ],
     ['its end by destroy', (raw) => void raw.destroy(new Error('own'))],
-  ] as const satisfies [string, (raw: import('node:http').ServerResponse) => void][]) {
+  ] as const satisfies [string, (raw: ServerResponse) => void][]) {
     it(`is answered by 500 where its call fails: ${name}`, async () => {
       const logged: string[] = []
       const stream = { write: (line: string) => void logged.push(line) }

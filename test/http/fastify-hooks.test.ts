@@ -1,5 +1,7 @@
 // What hooks of Fastify do in front of a route and behind it.
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 
 import compress from '@fastify/compress'
@@ -9,7 +11,7 @@ import { createIdempotency, fingerprint } from 'oncely'
 
 import { testDatabase } from '../support/database.ts'
 import { notesHost } from '../support/notes-host.ts'
-import { fastifyRoutes, replayed, sender } from './fastify-routes.ts'
+import { fastifyRoutes, type Given, replayed, sender } from './fastify-routes.ts'
 
 const database = testDatabase()
 const host = notesHost(database)
@@ -99,5 +101,35 @@ describe('hooks of Fastify', () => {
         [422, null],
       ],
     )
+  })
+
+  it('have to leave what decides of a content that the handler reads by itself', async () => {
+    const codes: unknown[] = []
+    const started = (given: Given, hook: 'preHandler' | 'onRequest') => {
+      const app = instance()
+      app.setErrorHandler((error, _request, reply) => {
+        codes.push((error as { code?: unknown }).code)
+        return reply.code(500).send('failed')
+      })
+      app.addContentTypeParser('application/octet-stream', (_request, payload, done) => {
+        done(null, payload)
+      })
+      const once = route(instance(), () => 'unused', given)
+      app.post('/', { [hook]: once }, async (request) => text(request.body as Readable))
+      return app
+    }
+    const octets = { 'content-type': 'application/octet-stream' }
+    const alone = await sender(started({}, 'preHandler'), 'read-alone')
+    const early = await sender(started({}, 'onRequest'), 'read-early')
+    const given = { fingerprint: () => fingerprint('any', { version: 1 }) }
+    const told = await sender(started(given, 'preHandler'), 'read-told')
+    const answers = [await alone(octets), await early(), await told(octets, 'octets')]
+    deepStrictEqual(
+      answers.map(({ status }) => status),
+      [500, 500, 200],
+    )
+    deepStrictEqual(codes, ['content_unread', 'content_unread'])
+    const again = await told(octets, 'octets')
+    deepStrictEqual([await again.text(), replayed(again)], ['octets', 'true'])
   })
 })

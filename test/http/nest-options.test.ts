@@ -102,6 +102,25 @@ for (const platform of platforms) {
       deepStrictEqual(await seen(await look()), [201, `{"key":"${key('quota-1')}"}`, 'true'])
     })
 
+    it('knows a form that its platform has parsed', async () => {
+      @Controller()
+      class NotesController {
+        @Post()
+        @Idempotent({ operation: 'notes.urlencoded' })
+        make(@Body() body: unknown) {
+          return body
+        }
+      }
+      const url = await start(platform, moduleOf(NotesController))
+      const headers = { 'idempotency-key': key('form') }
+      const post = (form: string) =>
+        fetch(url, { method: 'POST', headers, body: new URLSearchParams(form) })
+      const made = '{"a":"1","b":"2"}'
+      deepStrictEqual(await seen(await post('a=1&b=2')), [201, made, null])
+      deepStrictEqual(await seen(await post('b=2&a=1')), [201, made, 'true'])
+      strictEqual((await post('a=1&b=3')).status, 422)
+    })
+
     it('sees the octets of a request where the application keeps them', async () => {
       @Controller()
       class NotesController {

@@ -56,7 +56,8 @@ function moduleOf({ idempotency, handler, route, onError }: ServerOptions) {
     }
 
     @All('things/:id')
-    @Idempotent({ operation, ...route })
+    // Of these, and not of every one that writes, as the checks would have it.
+    @Idempotent({ operation, methods: ['POST', 'PATCH'], ...route })
     async make(@Req() request: { body: unknown }, @Res({ passthrough: true }) response: Reply) {
       const call = this.#call.find()
       if (!call) {

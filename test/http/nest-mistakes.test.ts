@@ -1,0 +1,214 @@
+// Of NestJS: routes that are marked where it cannot be meant, and what goes on behind an answer.
+import { deepStrictEqual, strictEqual, throws } from 'node:assert/strict'
+import { describe, it } from 'node:test'
+
+import {
+  type ArgumentsHost,
+  Catch,
+  Controller,
+  type ExceptionFilter,
+  Inject,
+  Module,
+  Post,
+  Put,
+  Res,
+  Sse,
+} from '@nestjs/common'
+import { APP_FILTER, HttpAdapterHost } from '@nestjs/core'
+import type { FastifyInstance } from 'fastify'
+import { createIdempotency, fingerprint } from 'oncely'
+import { Idempotent, IdempotentCall, OncelyModule } from 'oncely/nestjs'
+import { finalize, interval, of } from 'rxjs'
+
+import { testDatabase } from '../support/database.ts'
+import { gate } from '../support/gate.ts'
+import { type NotesDatabase, notesHost } from '../support/notes-host.ts'
+import { nestApplications, platforms } from './nest-applications.ts'
+import { Notes, notesModules, seen, sender } from './nest-notes.ts'
+
+const database = testDatabase()
+const host = notesHost(database)
+const idempotency = createIdempotency(host.connect())
+const moduleOf = notesModules(idempotency)
+const start = nestApplications()
+
+/** Answers what a route has failed with, and keeps it. */
+function hearing() {
+  const heard: string[] = []
+  @Catch()
+  class Heard implements ExceptionFilter {
+    @Inject(HttpAdapterHost) readonly host!: HttpAdapterHost
+    catch(error: { code?: string; message: string }, host: ArgumentsHost) {
+      heard.push(error.code ?? error.message)
+      this.host.httpAdapter.reply(host.switchToHttp().getResponse(), 'failed', 500)
+    }
+  }
+  return { heard, filter: { provide: APP_FILTER, useClass: Heard } as never }
+}
+
+for (const platform of platforms) {
+  describe(`a marked route of NestJS, on ${platform}`, () => {
+    const key = (name: string) => `${platform}-${name}`
+
+    it('serves whatever method writes, as somebody has marked it', async () => {
+      @Controller()
+      class NotesController {
+        @Inject(Notes) readonly notes!: Notes
+        @Put()
+        @Idempotent({ operation: 'notes.put' })
+        put() {
+          return this.notes.write()
+        }
+      }
+      const url = await start(platform, moduleOf(NotesController))
+      const headers = { 'idempotency-key': key('put') }
+      const put = () => fetch(url, { method: 'PUT', headers })
+      deepStrictEqual([(await seen(await put()))[2], (await seen(await put()))[2]], [null, 'true'])
+    })
+
+    it('refuses a form that an interceptor behind it reads, unless it is told what decides', async () => {
+      const content = (of: string) => {
+        const form = new FormData()
+        form.set('file', new Blob(['a']), of)
+        return form
+      }
+      @Controller()
+      class NotesController {
+        @Post('alone')
+        @Idempotent({ operation: 'notes.form' })
+        alone() {
+          return 'made'
+        }
+        @Post('told')
+        @Idempotent({
+          operation: 'notes.told',
+          fingerprint: () => fingerprint('any', { version: 1 }),
+        })
+        told() {
+          return 'made'
+        }
+      }
+      const url = await start(platform, moduleOf(NotesController), {
+        set: (app) => {
+          if (platform === 'express') return
+          const fastify = app.getHttpAdapter().getInstance() as FastifyInstance
+          fastify.addContentTypeParser('multipart/form-data', (_request, _payload, done) => {
+            done(null)
+          })
+        },
+      })
+      const post = async (path: string) => {
+        const headers = { 'idempotency-key': key(path) }
+        return fetch(`${url}/${path}`, { method: 'POST', headers, body: content(path) })
+      }
+      deepStrictEqual([(await post('alone')).status, (await post('told')).status], [500, 201])
+    })
+
+    it('is refused where it is a stream of events', async () => {
+      const { heard, filter } = hearing()
+      @Controller()
+      class NotesController {
+        @Idempotent({ operation: 'notes.sse' })
+        @Post('late')
+        late() {
+          return of({ data: 'a' })
+        }
+      }
+      const { late } = Object.getOwnPropertyDescriptors(NotesController.prototype)
+      throws(() => {
+        Sse('sse')(NotesController.prototype, 'late', late)
+        Idempotent({ operation: 'a' })(NotesController.prototype, 'late', late)
+      }, /Sse/)
+      const url = await start(platform, moduleOf(NotesController, [filter]))
+      const answer = await sender(`${url}/sse`, key('sse'))().catch(() => undefined)
+      strictEqual(answer?.headers.get('idempotency-key-retention') ?? null, null)
+      strictEqual(heard.length <= 1, true)
+    })
+
+    it('fails at once where its module is made twice, and says so', async () => {
+      const { heard, filter } = hearing()
+      @Controller()
+      class NotesController {
+        @Post()
+        @Idempotent({ operation: 'notes.twice' })
+        make() {
+          return 'made'
+        }
+      }
+      const principal = () => ({ tenant: 't1', actor: 'u1' })
+      @Module({
+        imports: [OncelyModule.forRoot({ idempotency, principal })],
+      })
+      class Feature {}
+      @Module({
+        imports: [Feature, moduleOf(NotesController)],
+        providers: [filter],
+      })
+      class AppModule {}
+      const post = sender(await start(platform, AppModule), key('twice'))
+      strictEqual((await post()).status, 500)
+      deepStrictEqual(heard, ['call_under_way'])
+    })
+
+    it('has no call any more behind its answer', async () => {
+      const [stop, over] = [gate(), gate()]
+      const found: unknown[] = []
+      @Controller()
+      class NotesController {
+        @Inject(IdempotentCall) readonly call!: IdempotentCall<NotesDatabase>
+        @Post()
+        @Idempotent({ operation: 'notes.later' })
+        make() {
+          found.push(this.call.find()?.context.key)
+          void stop.pass().then(() => {
+            found.push(this.call.find())
+            void over.pass()
+          })
+          return 'made'
+        }
+      }
+      await sender(await start(platform, moduleOf(NotesController)), key('later'))()
+      stop.open()
+      await over.reached
+      deepStrictEqual(found, [key('later'), undefined])
+    })
+
+    it('ends an Observable that never does, when it is given up', async () => {
+      const ended = gate()
+      @Controller()
+      class NotesController {
+        @Post()
+        @Idempotent({ operation: 'notes.endless', deadlineMs: 300 })
+        make() {
+          return interval(10).pipe(finalize(() => void ended.pass()))
+        }
+      }
+      const answer = await sender(
+        await start(platform, moduleOf(NotesController)),
+        key('endless'),
+      )()
+      strictEqual(answer.status, 503)
+      await ended.reached
+    })
+
+    it('tells an error amid an answer once', async () => {
+      const { heard, filter } = hearing()
+      @Controller()
+      class NotesController {
+        @Post()
+        @Idempotent({ operation: 'notes.half' })
+        make(
+          @Res() response: { write?: (text: string) => void; raw?: { write(text: string): void } },
+        ) {
+          const { raw } = response
+          if (raw) raw.write('half')
+          else response.write?.('half')
+          throw new Error('amid')
+        }
+      }
+      const post = sender(await start(platform, moduleOf(NotesController, [filter])), key('half'))
+      deepStrictEqual(await seen(await post()), [500, 'failed', null])
+      deepStrictEqual(heard, ['amid'])
+    })
+  })
+}
