@@ -90,6 +90,21 @@ describe('an error of Fastify that an error handler makes a success of', () => {
   })
 })
 
+describe('what a handler of Fastify has declared final', () => {
+  it('is not the answer that is made of another error', async () => {
+    const app = instance()
+    app.setErrorHandler((_error, _request, reply) => reply.code(402).send('told'))
+    const once = route(app, (request) => {
+      once.of(request).context.reject(NO_CREDIT)
+      throw new Error('own')
+    })
+    const post = await sender(app, 'another')
+    for (const seen of [await post(), await post()]) {
+      deepStrictEqual([seen.status, replayed(seen)], [402, null])
+    }
+  })
+})
+
 describe('a hijacked reply of Fastify', () => {
   for (const [name, fails] of [
     [

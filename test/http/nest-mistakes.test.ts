@@ -1,50 +1,23 @@
-// Of NestJS: routes that are marked where it cannot be meant, and what goes on behind an answer.
+// Of NestJS: routes that are marked where it cannot be meant.
 import { deepStrictEqual, strictEqual, throws } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
-import {
-  type ArgumentsHost,
-  Catch,
-  Controller,
-  type ExceptionFilter,
-  Inject,
-  Module,
-  Post,
-  Put,
-  Res,
-  Sse,
-} from '@nestjs/common'
-import { APP_FILTER, HttpAdapterHost } from '@nestjs/core'
+import { Controller, Inject, Module, Post, Put, Sse } from '@nestjs/common'
 import type { FastifyInstance } from 'fastify'
 import { createIdempotency, fingerprint } from 'oncely'
-import { Idempotent, IdempotentCall, OncelyModule } from 'oncely/nestjs'
-import { finalize, interval, of } from 'rxjs'
+import { Idempotent, OncelyModule } from 'oncely/nestjs'
+import { of } from 'rxjs'
 
 import { testDatabase } from '../support/database.ts'
-import { gate } from '../support/gate.ts'
-import { type NotesDatabase, notesHost } from '../support/notes-host.ts'
+import { notesHost } from '../support/notes-host.ts'
 import { nestApplications, platforms } from './nest-applications.ts'
-import { Notes, notesModules, seen, sender } from './nest-notes.ts'
+import { hearing, Notes, notesModules, seen, sender } from './nest-notes.ts'
 
 const database = testDatabase()
 const host = notesHost(database)
 const idempotency = createIdempotency(host.connect())
 const moduleOf = notesModules(idempotency)
 const start = nestApplications()
-
-/** Answers what a route has failed with, and keeps it. */
-function hearing() {
-  const heard: string[] = []
-  @Catch()
-  class Heard implements ExceptionFilter {
-    @Inject(HttpAdapterHost) readonly host!: HttpAdapterHost
-    catch(error: { code?: string; message: string }, host: ArgumentsHost) {
-      heard.push(error.code ?? error.message)
-      this.host.httpAdapter.reply(host.switchToHttp().getResponse(), 'failed', 500)
-    }
-  }
-  return { heard, filter: { provide: APP_FILTER, useClass: Heard } as never }
-}
 
 for (const platform of platforms) {
   describe(`a marked route of NestJS, on ${platform}`, () => {
@@ -148,67 +121,6 @@ for (const platform of platforms) {
       const post = sender(await start(platform, AppModule), key('twice'))
       strictEqual((await post()).status, 500)
       deepStrictEqual(heard, ['call_under_way'])
-    })
-
-    it('has no call any more behind its answer', async () => {
-      const [stop, over] = [gate(), gate()]
-      const found: unknown[] = []
-      @Controller()
-      class NotesController {
-        @Inject(IdempotentCall) readonly call!: IdempotentCall<NotesDatabase>
-        @Post()
-        @Idempotent({ operation: 'notes.later' })
-        make() {
-          found.push(this.call.find()?.context.key)
-          void stop.pass().then(() => {
-            found.push(this.call.find())
-            void over.pass()
-          })
-          return 'made'
-        }
-      }
-      await sender(await start(platform, moduleOf(NotesController)), key('later'))()
-      stop.open()
-      await over.reached
-      deepStrictEqual(found, [key('later'), undefined])
-    })
-
-    it('ends an Observable that never does, when it is given up', async () => {
-      const ended = gate()
-      @Controller()
-      class NotesController {
-        @Post()
-        @Idempotent({ operation: 'notes.endless', deadlineMs: 300 })
-        make() {
-          return interval(10).pipe(finalize(() => void ended.pass()))
-        }
-      }
-      const answer = await sender(
-        await start(platform, moduleOf(NotesController)),
-        key('endless'),
-      )()
-      strictEqual(answer.status, 503)
-      await ended.reached
-    })
-
-    it('tells an error amid an answer once', async () => {
-      const { heard, filter } = hearing()
-      @Controller()
-      class NotesController {
-        @Post()
-        @Idempotent({ operation: 'notes.half' })
-        make(
-          @Res() response: { write?: (text: string) => void; raw?: { write(text: string): void } },
-        ) {
-          const { raw } = response
-          if (raw) raw.write('half')
-          else response.write?.('half')
-          throw new Error('amid')
-        }
-      }
-      const post = sender(await start(platform, moduleOf(NotesController, [filter])), key('half'))
-      deepStrictEqual(await seen(await post()), [500, 'failed', null])
-      deepStrictEqual(heard, ['amid'])
     })
   })
 }

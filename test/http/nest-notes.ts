@@ -1,5 +1,14 @@
 // Modules of NestJS whose controllers write notes by the call that is injected.
-import { Inject, Injectable, Module, type Type } from '@nestjs/common'
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  Inject,
+  Injectable,
+  Module,
+  type Type,
+} from '@nestjs/common'
+import { APP_FILTER, HttpAdapterHost } from '@nestjs/core'
 import type { Idempotency } from 'oncely'
 import { IdempotentCall, OncelyModule } from 'oncely/nestjs'
 
@@ -63,3 +72,17 @@ export const seen = async (answer: Response) => [
   await answer.text(),
   answer.headers.get('idempotent-replayed'),
 ]
+
+/** Answers what a route has failed with, and keeps it. */
+export function hearing() {
+  const heard: string[] = []
+  @Catch()
+  class Heard implements ExceptionFilter {
+    @Inject(HttpAdapterHost) readonly host!: HttpAdapterHost
+    catch(error: { code?: string; message: string }, host: ArgumentsHost) {
+      heard.push(error.code ?? error.message)
+      this.host.httpAdapter.reply(host.switchToHttp().getResponse(), 'failed', 500)
+    }
+  }
+  return { heard, filter: { provide: APP_FILTER, useClass: Heard } as never }
+}
