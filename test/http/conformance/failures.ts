@@ -82,20 +82,19 @@ export const failures: readonly Check[] = [
     name: 'a handler that never answers is given up: 503, nothing is left, and the key is free',
     async run({ serve, key, notes }) {
       let runs = 0
-      const server = await serve(
-        async ({ call }) => {
-          await write(call)
-          runs += 1
-          return runs === 1 ? undefined : { status: 201, body: 'made' }
-        },
-        { deadlineMs: 500 },
-      )
+      const handler: Handler = async ({ call }) => {
+        await write(call)
+        runs += 1
+        return runs === 1 ? undefined : { status: 201, body: 'made' }
+      }
+      const server = await serve(handler, { deadlineMs: 500 })
       const name = key('never')
       const seen = await post(server, name)
       deepStrictEqual([seen.status, problemOf(seen)['code']], [503, 'unavailable'])
       match(String(seen.headers.get('retry-after')), /^[1-9]/)
       strictEqual(await notes(name), 0)
-      strictEqual((await post(server, name)).status, 201)
+      // With as long as a busy machine takes.
+      strictEqual((await post(await serve(handler), name)).status, 201)
     },
   },
   {
