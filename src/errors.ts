@@ -23,7 +23,7 @@
  * The call was given up before COMMIT was sent; nothing is committed, and what is still
  * under way at the server holds the key until it ends:
  * - `aborted`: its `signal` was aborted; `cause` is the reason.
- * - `deadline_exceeded`: its `deadlineMs` had passed.
+ * - `deadline_exceeded`: its `deadlineMs` had passed. Of a client: before it had sent anything.
  *
  * The call cannot join the transaction it was given, which stays usable:
  * - `isolation_unsupported`: it is not READ COMMITTED; also of a driver that ignores what it is asked for.
@@ -46,6 +46,7 @@
  * - `key_reused`: its key was used for another request before.
  * - `key_expired`: it took effect, too long ago for its answer to be there.
  * - `outcome_unknown`: it may have taken effect or not. Send the same again with the same key.
+ * - `retention_exceeded`: the same, and the server may not know the key any more. Look at what was made.
  *
  * A proof by `oncely/testing` has no result:
  * - `not_final`: no call had a last word; `cause` is what the last one was told.
@@ -92,6 +93,7 @@ export type OncelyErrorCode =
   | 'rejection_not_returned'
   | 'response_not_stored'
   | 'response_too_large'
+  | 'retention_exceeded'
   | 'schema_missing'
   | 'schema_newer'
   | 'schema_outdated'
@@ -107,7 +109,7 @@ const brand = Symbol.for('oncely.error')
 /** What oncely throws. Expected outcomes of a call are values instead, see `Result`. */
 export class OncelyError extends Error {
   /** For those who print it. */
-  override readonly name = 'OncelyError'
+  override readonly name: string = 'OncelyError'
   /** Which error this is. */
   readonly code: OncelyErrorCode
   /** With `not_json`: where in the value, as a JSONPath such as `$.items[2].price`. */

@@ -14,6 +14,8 @@ interface Kept {
   readonly key: string
   /** When it was first sent, if it was. */
   readonly since?: number
+  /** For how long the server knows the key, if it has said so. */
+  readonly retentionMs?: number | undefined
   readonly order: object
 }
 
@@ -30,8 +32,8 @@ export function keptOrders(
   const send = createIdempotentFetch({
     ...options,
     journal: {
-      begin: ({ key, since }) => {
-        keep({ ...read(prefix + key), key, since })
+      begin: ({ key, since, retentionMs }) => {
+        keep({ ...read(prefix + key), key, since, retentionMs })
       },
       end: ({ key }) => {
         store.removeItem(prefix + key)

@@ -1,4 +1,4 @@
-import { IdempotentFetchError, type Intent } from 'oncely/client'
+import { IdempotentFetchError, type Intent, type KeptIntent } from 'oncely/client'
 
 export interface Order {
   sku: string
@@ -11,7 +11,7 @@ export type Told =
   | { readonly kind: 'done'; readonly order: unknown; readonly again: boolean }
   | { readonly kind: 'refused'; readonly status: number; readonly reason: unknown }
   | { readonly kind: 'key_reused' | 'key_expired'; readonly problem: unknown }
-  | { readonly kind: 'outcome_unknown'; readonly key: string; readonly since: number }
+  | { readonly kind: 'outcome_unknown' | 'retention_exceeded'; readonly kept: KeptIntent }
 
 /** Sends an order; the same intent again is the same order. */
 export async function placeOrder(intent: Intent, url: string, order: Order): Promise<Told> {
@@ -24,8 +24,10 @@ export async function placeOrder(intent: Intent, url: string, order: Order): Pro
     return { kind: 'refused', status: response.status, reason: content }
   } catch (error) {
     if (!(error instanceof IdempotentFetchError)) throw error
-    const { code, key, since, response } = error
-    if (code === 'outcome_unknown') return { kind: code, key, since }
-    return { kind: code, problem: await response?.json() }
+    const { code, key, since, retentionMs, response } = error
+    if (code === 'key_reused' || code === 'key_expired') {
+      return { kind: code, problem: await response?.json() }
+    }
+    return { kind: code, kept: { key, since, retentionMs } }
   }
 }

@@ -1,9 +1,9 @@
 import type { MutationOptions, QueryClient } from '@tanstack/query-core'
-import type { IdempotentFetch } from 'oncely/client'
+import type { IdempotentFetch, KeptIntent } from 'oncely/client'
 
 /** What `mutate` is called with. The key is in it, so that every run has the same. */
 export interface PlaceOrder {
-  readonly intent: { readonly key: string; readonly since?: number }
+  readonly intent: KeptIntent
   readonly order: object
 }
 

@@ -1,37 +1,50 @@
-import type { Fetch } from './options.ts'
+import { raced, within } from './bounds.ts'
+import type { Call } from './call.ts'
+import type { Fetch, ResponseLike } from './fetch.ts'
+import type { Repeatable } from './repeatable.ts'
 import { type Verdict, verdictOn } from './verdict.ts'
+import { wholeResponse, whyUnusable } from './whole-response.ts'
 
 /** What one attempt has come to. */
 export type Attempt =
   | { readonly verdict: Verdict; readonly response: Response }
-  | { readonly verdict: 'unknown'; readonly cause: unknown }
+  | { readonly verdict: 'unknown' | 'dead end'; readonly cause: unknown }
 
 /**
  * Sends a request once, and reads the answer to its end: one that breaks off is none.
  *
- * @param signal - of the caller. @throws its reason when it aborts.
+ * @throws the reason of the caller's signal, at once, when that aborts.
  */
 export async function attempt(
   fetch: Fetch,
-  target: string | URL,
-  init: RequestInit,
-  { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
+  request: Repeatable,
+  call: Call,
+  timeoutMs: number,
 ): Promise<Attempt> {
-  const late = new AbortController()
-  const timer = setTimeout(() => {
-    late.abort(new DOMException('the attempt took too long', 'TimeoutError'))
-  }, timeoutMs)
+  const bound = within(call.signal, timeoutMs, 'the attempt')
+  const { signal } = bound
+  const { url, said, method, headers, content: body } = request
+  const init = { ...said, method, headers: Object.fromEntries(headers), body, signal }
   try {
-    const response = await fetch(target, {
-      ...init,
-      signal: AbortSignal.any([signal, late.signal]),
-    })
-    const content = await response.clone().arrayBuffer()
-    return { verdict: verdictOn(response, content), response }
+    const given = await raced(signal, () => fetch(url, init))
+    const why = whyUnusable(given)
+    if (why) return { verdict: 'dead end', cause: new TypeError(why) }
+    const content = await raced(signal, () => given.arrayBuffer())
+    return judged(given, content)
   } catch (cause) {
-    signal.throwIfAborted()
+    call.throwIfAborted()
     return { verdict: 'unknown', cause }
   } finally {
-    clearTimeout(timer)
+    bound.release()
+  }
+}
+
+/** The request was sent: what cannot be made a response of must not lead to another one. */
+function judged(given: ResponseLike, content: ArrayBuffer): Attempt {
+  try {
+    const response = wholeResponse(given, content)
+    return { verdict: verdictOn(response, content), response }
+  } catch (cause) {
+    return { verdict: 'dead end', cause }
   }
 }

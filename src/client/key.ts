@@ -1,7 +1,8 @@
 import { invalid } from '../checks.ts'
+import { madeOf } from './misuse.ts'
 
 /** As of the header: draft-ietf-httpapi-idempotency-key-header-07, section 2. */
-export const KEY_HEADER = 'idempotency-key'
+const KEY_HEADER = 'idempotency-key'
 
 /** A UUID of version 4 (RFC 9562), also on a page that was not sent by TLS, which has no `randomUUID`. */
 export function newKey(): string {
@@ -18,12 +19,35 @@ export function checkKey(key: unknown): asserts key is string {
   throw invalid('key must have 1 to 255 printable ASCII characters, and no space at its ends')
 }
 
-/** The key of a header that a caller has written, quoted (RFC 9651, section 3.3.3) or not. */
-export function keyOf(header: string): string {
-  const [, quoted] = /^"((?:[^"\\]|\\["\\])*)"/.exec(header) ?? []
-  return quoted?.replace(/\\(["\\])/g, '$1') ?? header
+/**
+ * The key that a caller has written in headers, in the first of them that have one.
+ *
+ * @throws OncelyError `invalid_options` where that is neither one quoted string nor one bare text.
+ */
+export function writtenKey(
+  ...all: readonly (RequestInit['headers'] | undefined)[]
+): string | undefined {
+  for (const headers of all) {
+    const written = madeOf(() => new Headers(headers)).get(KEY_HEADER)
+    if (written !== null) return keyOf(written)
+  }
+  return undefined
 }
 
-export function headerOf(key: string, format: 'quoted' | 'bare'): string {
-  return format === 'bare' ? key : `"${key.replace(/["\\]/g, '\\$&')}"`
+/** Quoted (RFC 9651, section 3.3.3) or not, and nothing behind it: two lines come joined. */
+function keyOf(header: string): string {
+  const [, quoted] = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header) ?? []
+  const [bare] = /^[^\s",]+$/.exec(header) ?? []
+  const key = quoted?.replace(/\\(["\\])/g, '$1') ?? bare
+  // What is not there becomes these texts in headers, the same for each intent.
+  if (key === undefined || key === 'undefined' || key === 'null') {
+    throw invalid(`the headers must have one key, as "key" or key, and have ${header}`)
+  }
+  checkKey(key)
+  return key
+}
+
+/** As the server takes it, whatever the caller has written. */
+export function writeKey(headers: Headers, key: string, format: 'quoted' | 'bare'): void {
+  headers.set(KEY_HEADER, format === 'bare' ? key : `"${key.replace(/["\\]/g, '\\$&')}"`)
 }

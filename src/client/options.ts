@@ -1,81 +1,85 @@
 import { checkMs, checkNames, checkWhole, invalid } from '../checks.ts'
+import type { Fetch } from './fetch.ts'
 import type { Journal } from './journal.ts'
-
-/** The function `fetch`, or one that does the same. */
-export type Fetch = (input: string | URL, init: RequestInit) => Promise<Response>
 
 /** How requests are sent again. */
 export interface IdempotentFetchOptions {
   /**
-   * What sends a request.
+   * What sends a request: any `fetch`, or one around it that adds a token. It is given an absolute URL, and what it
+   * makes of that is read to its end.
    *
    * @defaultValue the global `fetch`.
    */
-  readonly fetch?: Fetch
+  readonly fetch?: Fetch | undefined
   /**
    * How the header `Idempotency-Key` is written: `'quoted'` as draft-ietf-httpapi-idempotency-key-header-07 has
    * it, or `'bare'` for servers that take the quotes for a part of the key.
    *
    * @defaultValue `'quoted'`
    */
-  readonly keyFormat?: 'quoted' | 'bare'
+  readonly keyFormat?: 'quoted' | 'bare' | undefined
   /**
    * How often a call sends a request, from 1 to 100. Those that are answered by 409, because the first is under
    * way, are not counted: they are bounded by the deadline.
    *
    * @defaultValue 5
    */
-  readonly maxAttempts?: number
+  readonly maxAttempts?: number | undefined
   /**
    * How long a call may take with all of its attempts, in milliseconds, from 1 to 2,147,483,647.
    *
    * @defaultValue 60,000
    */
-  readonly deadlineMs?: number
+  readonly deadlineMs?: number | undefined
   /**
    * How long one attempt may take to its last octet, in milliseconds, from 1 to 2,147,483,647.
    *
    * @defaultValue 15,000
    */
-  readonly attemptTimeoutMs?: number
+  readonly attemptTimeoutMs?: number | undefined
   /**
    * The longest pause before the second attempt, in milliseconds, from 0 to 2,147,483,647. It doubles with each
-   * one, and is a random part of that. `Retry-After` makes it no shorter than it says.
+   * one, and is a random part of that. `Retry-After` makes it no shorter than it says, and longer by up to a quarter
+   * of that, or a second. Behind a 409 under way it is 10 at least.
    *
    * @defaultValue 250
    */
-  readonly minPauseMs?: number
+  readonly minPauseMs?: number | undefined
   /**
    * The longest pause of all, in milliseconds, from 0 to 2,147,483,647; but for `Retry-After`.
    *
    * @defaultValue 10,000
    */
-  readonly maxPauseMs?: number
+  readonly maxPauseMs?: number | undefined
   /**
-   * For how long the server knows a key, in milliseconds, from 1 to 31,536,000,000 (a year), until it has announced
-   * it by `Idempotency-Key-Retention`. Nothing is sent again later than that: it could take effect once more.
+   * For how long the server knows a key, in milliseconds, from 1 to 31,536,000,000 (a year), where it has not
+   * announced it for that path by `Idempotency-Key-Retention`. What may have taken effect is not sent again later than
+   * that: it could take effect once more.
    *
    * @defaultValue 86,400,000 (a day)
    */
-  readonly retentionMs?: number
+  readonly retentionMs?: number | undefined
   /**
    * Where intents are kept that have no final answer yet.
    *
    * @defaultValue nowhere.
    */
-  readonly journal?: Journal
+  readonly journal?: Journal | undefined
 }
 
 /** With every default filled in. */
-export type ResolvedOptions = Required<Omit<IdempotentFetchOptions, 'journal'>> &
-  Pick<IdempotentFetchOptions, 'journal'>
+export type ResolvedOptions = {
+  readonly [Name in Exclude<keyof IdempotentFetchOptions, 'journal'>]-?: NonNullable<
+    IdempotentFetchOptions[Name]
+  >
+} & Pick<IdempotentFetchOptions, 'journal'>
 
 const MAX_MS = 2_147_483_647
 const YEAR_MS = 31_536_000_000
 
 const defaults = {
   // Looked up when it is called: somebody may put another one there.
-  fetch: ((input, init) => globalThis.fetch(input, init)) as Fetch,
+  fetch: ((url, init) => globalThis.fetch(url, init)) as Fetch,
   keyFormat: 'quoted',
   maxAttempts: 5,
   deadlineMs: 60_000,
@@ -101,7 +105,7 @@ export function resolveOptions(given: IdempotentFetchOptions): ResolvedOptions {
   for (const name of ['minPauseMs', 'maxPauseMs'] as const) checkMs(name, options[name], MAX_MS, 0)
   checkMs('retentionMs', options.retentionMs, YEAR_MS)
   const { begin, end } = Object(options.journal) as Partial<Journal>
-  if (options.journal && (typeof begin !== 'function' || typeof end !== 'function')) {
+  if (options.journal !== undefined && (typeof begin !== 'function' || typeof end !== 'function')) {
     throw invalid('journal must have the functions begin and end')
   }
   return Object.freeze(options)

@@ -1,20 +1,45 @@
-/** Waits that long, in milliseconds. @throws the reason of the signal, at once, when it aborts. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  await new Promise<void>((resolve, reject) => {
-    const aborted = () => {
-      clearTimeout(timer)
-      reject(signal.reason as Error)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', aborted)
-      resolve()
-    }, ms)
-    signal.addEventListener('abort', aborted, { once: true })
-  })
+import { raced } from './bounds.ts'
+import type { Call } from './call.ts'
+
+/**
+ * Waits that long, in milliseconds, or until the deadline.
+ *
+ * @throws the reason of the caller's signal, at once, when that aborts.
+ */
+export async function pause(ms: number, call: Call): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  try {
+    await raced(call.signal, () => new Promise((resolve) => (timer = setTimeout(resolve, ms))))
+  } catch {
+    call.throwIfAborted()
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** What is asked again without end is asked no more often than that, whatever the options say. */
+const LEAST_UNDER_WAY_MS = 10
+const MOST_JITTER_MS = 1_000
+
+/** Why there is a pause, and how long the options let it be. */
+export interface PauseReason {
+  /** All attempts until now. */
+  readonly attempts: number
+  /** Whether the first is under way: that is bounded by the deadline alone. */
+  readonly isUnderWay: boolean
+  /** By `Retry-After`, in milliseconds. */
+  readonly askedMs: number | undefined
+  readonly minPauseMs: number
+  readonly maxPauseMs: number
 }
 
 /** A random part of what doubles with each attempt, so that clients that failed together do not come together. */
-export function backoffMs(attempts: number, least: number, most: number): number {
-  return Math.random() * Math.min(most, least * 2 ** (attempts - 1))
+export function pauseMsOf(reason: PauseReason): number {
+  const { attempts, isUnderWay, askedMs, minPauseMs, maxPauseMs } = reason
+  const least = isUnderWay ? LEAST_UNDER_WAY_MS : 0
+  const doubled = Math.max(minPauseMs, least) * 2 ** (attempts - 1)
+  const backoff = Math.max(least, Math.random() * Math.min(maxPauseMs, doubled))
+  // All of them were told the same.
+  const jitter = Math.random() * Math.min((askedMs ?? 0) / 4, MOST_JITTER_MS)
+  return Math.max(backoff, (askedMs ?? 0) + jitter)
 }

@@ -1,99 +1,109 @@
 import { attempt } from './attempt.ts'
+import type { Call } from './call.ts'
 import { IdempotentFetchError, type IdempotentFetchErrorCode } from './errors.ts'
-import type { IdempotentOutcome } from './idempotent-fetch.ts'
+import { beginEntry, endEntry } from './journal.ts'
+import type { Sent } from './kept.ts'
 import type { ResolvedOptions } from './options.ts'
-import { backoffMs, pause } from './pauses.ts'
+import type { IdempotentOutcome } from './outcome.ts'
+import { pause, pauseMsOf } from './pauses.ts'
 import type { Repeatable } from './repeatable.ts'
+import { type Announced, knownRetentionMs, learn, pathOf } from './retention.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 /** Whose request it is, and what is known of its server. */
 interface Sender {
-  readonly key: string
   readonly options: ResolvedOptions
-  /** For how long a server keeps a key, in milliseconds, by its origin. */
-  readonly announced: Map<string, number>
+  readonly announced: Announced
+  readonly sent: Sent
+  readonly call: Call
 }
 
-const messages = {
-  key_reused: 'the key was used for another request before; this one was not done',
-  key_expired: 'it took effect before, and its answer is not kept any more',
-  outcome_unknown: 'it is not known whether it took effect: send the same again with the same key',
-} as const satisfies Record<IdempotentFetchErrorCode, string>
+/** Whoever is refused by these may be let in later, with the same. */
+const ASKING_WHO_IT_IS = [401, 407]
 
 /**
- * Sends a request until its answer is final.
+ * Sends a request until its answer is final, and notes of the intent what may have become of it.
  *
- * @param sent - when the intent was first sent, which is noted here.
+ * @throws the `late` of the call where the deadline was over before anything was sent.
  */
 export async function sendUntilFinal(
   request: Repeatable,
-  { key, options, announced }: Sender,
-  sent: { since: number | undefined },
+  { options, announced, sent, call }: Sender,
 ): Promise<IdempotentOutcome> {
-  const { fetch, journal, deadlineMs, attemptTimeoutMs, maxAttempts } = options
-  const { signal, target, headers, url, method } = request
-  const { origin } = new URL(url)
-  const deadline = Date.now() + deadlineMs
-  signal.throwIfAborted()
-  // What was sent before may have taken effect, whatever becomes of it now.
-  let isUnknown = sent.since !== undefined
+  const { journal, attemptTimeoutMs } = options
+  const { key } = sent
+  const { url, method } = request
+  const path = pathOf(url)
   const since = sent.since ?? Date.now()
-  const entry = { key, since, url, method }
-  await journal?.begin(entry)
-  sent.since = since
+  const known = () => knownRetentionMs(announced, path, sent.retentionMs)
+  /** Later than the server knows the key, what may have taken effect could take effect once more. */
+  const repeatableForMs = () =>
+    sent.open > 0 ? since + (known() ?? options.retentionMs) - call.now() : Infinity
+  const retentionMs = known()
+  const entry = { key, since, ...(retentionMs !== undefined && { retentionMs }), url, method }
+  await beginEntry(journal, entry, call)
+
   let attempts = 0
   let counted = 0
   /** Of the last attempts that had one. */
   let seen: { readonly response?: Response; readonly cause?: unknown } = {}
-
   const failed = (code: IdempotentFetchErrorCode) =>
-    new IdempotentFetchError(code, messages[code], { key, since, attempts, ...seen })
-  const forget = () => {
-    void new Promise((resolve) => {
-      resolve(journal?.end(entry))
-    }).catch(() => undefined)
+    new IdempotentFetchError(code, { key, since, retentionMs: known(), attempts, ...seen })
+  const answer = (response: Response) => {
+    const replayed = response.headers.get('idempotent-replayed') === 'true'
+    return { response, replayed, attempts, key }
+  }
+  const settle = () => endEntry(journal, entry, call, attemptTimeoutMs)
+  const giveUp = (pauseMs = 0) => {
+    // Every attempt has done nothing for certain: that is an answer.
+    if (sent.open === 0 && seen.response) return answer(seen.response)
+    if (sent.open === 0) throw call.late
+    const isOver = repeatableForMs() <= (pauseMs < call.leftMs() ? pauseMs : 0)
+    throw failed(isOver ? 'retention_exceeded' : 'outcome_unknown')
   }
 
-  for (;;) {
-    // Later than the server knows the key, it could take effect once more.
-    const end = Math.min(deadline, since + (announced.get(origin) ?? options.retentionMs))
-    const left = end - Date.now()
-    if (left <= 0) throw failed('outcome_unknown')
-    attempts += 1
-    const timeoutMs = Math.min(attemptTimeoutMs, left)
-    const made = await attempt(fetch, target, { ...request.init, headers }, { signal, timeoutMs })
-    const { verdict } = made
-    const response = 'response' in made ? made.response : undefined
-    seen = 'response' in made ? { response: made.response } : { ...seen, cause: made.cause }
-    if (response) learn(announced, origin, response)
-    if (verdict === 'key_reused' || verdict === 'key_expired') {
-      forget()
-      throw failed(verdict)
+  try {
+    for (;;) {
+      const boundMs = Math.min(call.leftMs(), repeatableForMs())
+      if (boundMs <= 0) return giveUp()
+      attempts += 1
+      sent.open += 1
+      sent.since ??= since
+      const timeoutMs = Math.min(attemptTimeoutMs, boundMs)
+      const made = await attempt(options.fetch, request, call, timeoutMs)
+      const { verdict } = made
+      let askedMs: number | undefined
+      if ('response' in made) {
+        seen = { response: made.response }
+        learn(announced, path, made.response)
+        askedMs = retryAfterMs(made.response.headers, Date.now())
+        if (verdict === 'key_reused' || verdict === 'key_expired') {
+          await settle()
+          throw failed(verdict)
+        }
+        if (verdict === 'final') {
+          await settle()
+          return answer(made.response)
+        }
+        if (verdict === 'no effect' || verdict === 'refused') sent.open -= 1
+        if (verdict === 'refused' && sent.open === 0) {
+          if (!ASKING_WHO_IT_IS.includes(made.response.status)) await settle()
+          return answer(made.response)
+        }
+      } else {
+        seen = { ...seen, cause: made.cause }
+      }
+      if (verdict === 'refused' || verdict === 'dead end') throw failed('outcome_unknown')
+      if (verdict !== 'under way') counted += 1
+      const isUnderWay = verdict === 'under way'
+      const pauseMs = pauseMsOf({ ...options, attempts, isUnderWay, askedMs })
+      if (counted >= options.maxAttempts || pauseMs >= Math.min(call.leftMs(), repeatableForMs())) {
+        return giveUp(pauseMs)
+      }
+      await pause(pauseMs, call)
     }
-    if (verdict === 'final' && response) {
-      forget()
-      const replayed = response.headers.get('idempotent-replayed') === 'true'
-      return { response, replayed, attempts, key }
-    }
-    isUnknown ||= verdict !== 'no effect'
-    if (verdict !== 'under way') counted += 1
-    const asked = response && retryAfterMs(response.headers, Date.now())
-    const pauseMs = Math.max(
-      asked ?? 0,
-      backoffMs(Math.max(1, counted), options.minPauseMs, options.maxPauseMs),
-    )
-    if (counted >= maxAttempts || Date.now() + pauseMs >= end) {
-      if (isUnknown || !response) throw failed('outcome_unknown')
-      // Every attempt has done nothing for certain: that is an answer.
-      forget()
-      return { response, replayed: false, attempts, key }
-    }
-    await pause(pauseMs, signal)
+  } finally {
+    // As if it had never been sent.
+    if (sent.open === 0) sent.since = undefined
   }
-}
-
-/** `Idempotency-Key-Retention`, in seconds. */
-function learn(announced: Map<string, number>, origin: string, { headers }: Response): void {
-  const seconds = headers.get('idempotency-key-retention') ?? ''
-  if (/^\d{1,9}$/.test(seconds)) announced.set(origin, Number(seconds) * 1_000)
 }

@@ -2,28 +2,38 @@
 export type Verdict =
   /** It is the last word. */
   | 'final'
+  /** It is the last word where no earlier attempt can have taken effect: anybody on the way may have said it. */
+  | 'refused'
   /** The first attempt is under way. */
   | 'under way'
   /** This attempt has done nothing for certain. */
   | 'no effect'
   /** Nobody knows. */
   | 'unknown'
+  /** Nobody knows, and to send it again would tell no more. */
+  | 'dead end'
   | 'key_reused'
   | 'key_expired'
 
 /** @param content - of the answer. */
-export function verdictOn({ status, headers }: Response, content: ArrayBuffer): Verdict {
+export function verdictOn(
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
+  content: ArrayBuffer,
+): Verdict {
   const code = codeOf(headers, content)
   switch (status) {
     case 409:
       // Of another server, by the header.
-      return code === 'request_outstanding' || (code === undefined && headers.has('retry-after'))
-        ? 'under way'
-        : 'final'
+      if (code === 'request_outstanding' || (code === undefined && headers.has('retry-after'))) {
+        return 'under way'
+      }
+      break
     case 410:
-      return code === 'key_expired' ? code : 'final'
+      if (code === 'key_expired') return code
+      break
     case 422:
-      return code === 'key_reused' ? code : 'final'
+      if (code === 'key_reused') return code
+      break
     case 425:
     case 429:
       return 'no effect'
@@ -35,13 +45,25 @@ export function verdictOn({ status, headers }: Response, content: ArrayBuffer): 
     case 504:
       return 'unknown'
     default:
-      return 'final'
   }
+  if ((status >= 200 && status < 400) || isOfEndpoint(headers, code)) return 'final'
+  return status >= 400 && status < 500 ? 'refused' : 'dead end'
+}
+
+/** Whether it is the idempotent endpoint that says this of the key, and nobody in front of it. */
+function isOfEndpoint(headers: Headers, code: unknown): boolean {
+  return (
+    headers.get('idempotent-replayed') === 'true' ||
+    headers.has('idempotency-key-retention') ||
+    code === 'duplicate' ||
+    code === 'access_denied'
+  )
 }
 
 /** What a problem (RFC 9457) says it is. */
 function codeOf(headers: Headers, content: ArrayBuffer): unknown {
-  if (!headers.get('content-type')?.startsWith('application/problem+json')) return undefined
+  const type = headers.get('content-type') ?? ''
+  if (!/^application\/problem\+json\s*(?:;|$)/i.test(type)) return undefined
   try {
     const problem: unknown = JSON.parse(new TextDecoder().decode(content))
     return (Object(problem) as { code?: unknown }).code

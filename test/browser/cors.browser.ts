@@ -1,6 +1,8 @@
 import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
+import type { KeptIntent } from 'oncely/client'
+
 import type { OrdersDatabase } from '../../examples/orders/order.ts'
 import { testDatabase } from '../support/database.ts'
 import { browserPage } from './browser-page.ts'
@@ -54,15 +56,14 @@ describe('what a page of another origin may read', { timeout: 120_000 }, () => {
   it('F10: is what the server exposes: a replay, and for how long it knows a key', async () => {
     const sku = 'exposed'
     await using server = await ordersServer(db, { cors: allowing(page.origin) })
-    const place = (kept: { key?: string; since?: number } = {}) =>
-      page.play('place', { url: server.url, sku, kept, ...year })
+    const place = (kept?: KeptIntent) => page.play('place', { url: server.url, sku, kept, ...year })
     const first = await place()
     deepStrictEqual([first.replayed, first.retention], [false, '86400'])
     const again = await place({ key: first.key })
     deepStrictEqual([again.replayed, again.order], [true, first.order])
     // So that it is not sent, when it could take effect once more.
     const old = await place({ key: 'exposed, old', since: twoDaysAgo() })
-    deepStrictEqual([old.code, old.attempts, server.keys().length], ['outcome_unknown', 0, 2])
+    deepStrictEqual([old.code, old.attempts, server.keys().length], ['retention_exceeded', 0, 2])
     deepStrictEqual(await ordered(database, sku), [first.key])
   })
 
@@ -70,8 +71,7 @@ describe('what a page of another origin may read', { timeout: 120_000 }, () => {
     const sku = 'hidden'
     const { exposeHeaders: _hidden, ...cors } = allowing(page.origin)
     await using server = await ordersServer(db, { cors })
-    const place = (kept: { key?: string; since?: number } = {}) =>
-      page.play('place', { url: server.url, sku, kept, ...year })
+    const place = (kept?: KeptIntent) => page.play('place', { url: server.url, sku, kept, ...year })
     const first = await place()
     deepStrictEqual([first.status, first.replayed, first.retention], [201, false, null])
     // It was one.

@@ -3,7 +3,7 @@ import {
   createIdempotentFetch,
   type IdempotentFetch,
   type IdempotentFetchOptions,
-  type JournalEntry,
+  type KeptIntent,
 } from 'oncely/client'
 
 import { keepContent, keptContents, localJournal } from './local-journal.ts'
@@ -15,7 +15,7 @@ export interface Ordering {
   readonly sku: string
   readonly amountMinor?: number
   readonly headers?: Readonly<Record<string, string>>
-  readonly kept?: Partial<Pick<JournalEntry, 'key' | 'since'>>
+  readonly kept?: KeptIntent | undefined
   readonly options?: Omit<IdempotentFetchOptions, 'fetch' | 'journal'>
 }
 

@@ -28,7 +28,7 @@ describe('the options of a client', () => {
   }
 
   it('have defaults, also where they are given as undefined', async () => {
-    const { intent } = createIdempotentFetch({ fetch: undefined, journal: undefined } as object)
+    const { intent } = createIdempotentFetch({ fetch: undefined, journal: undefined })
     throws(() => intent({ key: 'a', since: Number.NaN }), { code: 'invalid_options' })
     await rejects(intent().send('http://a/', { method: 'GET' }), { code: 'invalid_options' })
   })

@@ -98,7 +98,7 @@ describe('what to tell the person', () => {
     ok(told.kind === 'outcome_unknown')
     strictEqual(await service.orders(), 1)
     // As another program would, which has kept the key and the time.
-    const later = await placeOrder(send.intent(told), service.url, tea)
+    const later = await placeOrder(send.intent(told.kept), service.url, tea)
     deepStrictEqual([later.kind, 'again' in later && later.again], ['done', true])
     strictEqual(await service.orders(), 1)
   })

@@ -85,7 +85,7 @@ describe('a journal', () => {
     const late = page(store, { retentionMs: 3_600_000 })
     const kept = { key: 'long ago', since: Date.now() - 3_700_000, order: tea }
     store.setItem('order of alice long ago', JSON.stringify(kept))
-    await rejects(late.sendKept(kept), { code: 'outcome_unknown', attempts: 0 })
+    await rejects(late.sendKept(kept), { code: 'retention_exceeded', attempts: 0 })
     deepStrictEqual([server.requests.length, late.open()], [0, [kept]])
   })
 })

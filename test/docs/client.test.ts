@@ -29,7 +29,7 @@ describeSentences('client.md', {
 describe('docs/client.md, held against the sources', () => {
   it('shows every example of examples/clients, to the letter, and no other code', () => {
     const files = globSync('*.ts', { cwd: join(root, 'examples/clients') }).sort()
-    ok(files.length >= 7)
+    ok(files.length >= 8)
     const examples = files.map((file) => readFileSync(join(root, 'examples/clients', file), 'utf8'))
     const shown = [...page.matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => String(code))
     deepStrictEqual(shown.toSorted(), examples.toSorted())
@@ -38,8 +38,20 @@ describe('docs/client.md, held against the sources', () => {
   it('says of every status, code and Retry-After what the client makes of it', () => {
     const rows = tableOf('status')
     const codes = [...new Set(rows.map(([, code]) => code))].filter((code) => code !== 'any')
-    strictEqual(codes.length, 5)
+    strictEqual(codes.length, 7)
     const fits = (cell: string | undefined, value: string) => cell === 'any' || cell === value
+    const stored = [
+      ['idempotent-replayed', 'true'],
+      ['idempotency-key-retention', '3600'],
+    ] as const
+    /** Such as 409, `2xx`, `other 4xx`. */
+    const isOf = (cell: string | undefined, status: number) =>
+      cell === 'any other' ||
+      new RegExp(
+        `^${String(cell)
+          .replace(/^other /, '')
+          .replaceAll('x', '.')}$`,
+      ).test(`${status}`)
     const said: string[] = []
     const meant: string[] = []
     for (let status = 200; status < 600; status += 1) {
@@ -47,18 +59,22 @@ describe('docs/client.md, held against the sources', () => {
         for (const retryAfter of ['one', 'none']) {
           const row = rows.find(
             ([of, its, after]) =>
-              (of === String(status) || of === 'any other') &&
-              fits(its, String(code)) &&
-              fits(after, retryAfter),
+              isOf(of, status) && fits(its, String(code)) && fits(after, retryAfter),
           )
           const headers = new Headers({ 'content-type': 'application/problem+json' })
           if (retryAfter === 'one') headers.set('retry-after', '1')
           const problem = code === 'none' ? {} : { code }
           const content = new TextEncoder().encode(JSON.stringify(problem)).buffer
-          const verdict = verdictOn(new Response(null, { status, headers }), content)
           const answer = `${status} ${String(code)} ${retryAfter}`
           said.push(`${answer}: ${String(row?.[3])}`)
-          meant.push(`${answer}: ${verdict}`)
+          meant.push(`${answer}: ${verdictOn({ status, headers }, content)}`)
+          // Stored by the endpoint.
+          const means = String(row?.[3]).replace(/^(refused|dead end)$/, 'final')
+          for (const [name, value] of stored) {
+            const ofStored = new Headers([...headers, [name, value]])
+            said.push(`${answer} ${name}: ${means}`)
+            meant.push(`${answer} ${name}: ${verdictOn({ status, headers: ofStored }, content)}`)
+          }
         }
       }
     }
@@ -66,7 +82,13 @@ describe('docs/client.md, held against the sources', () => {
   })
 
   it('says what the client does by what an answer means', () => {
-    const does = { final: /^gives/, key_reused: /^throws/, key_expired: /^throws/ }
+    const does = {
+      final: /^gives it to you$/,
+      refused: /^gives it to you, unless/,
+      'dead end': /^throws outcome_unknown/,
+      key_reused: /^throws/,
+      key_expired: /^throws/,
+    }
     for (const [status, , , means = '', what = ''] of tableOf('status')) {
       const pattern = means in does ? does[means as keyof typeof does] : /^(sends again|the same)/
       ok(pattern.test(what), `${String(status)}: ${what}`)
@@ -92,7 +114,7 @@ describe('docs/client.md, held against the sources', () => {
     }
     const links = [...page.matchAll(/\]\(((?!https:)[^)]+)\)/g)].map(([, link]) => String(link))
     deepStrictEqual(
-      links.filter((link) => !existsSync(join(root, 'docs', link))),
+      links.filter((link) => !existsSync(join(root, 'docs', link.replace(/#.*/, '')))),
       [],
     )
   })
