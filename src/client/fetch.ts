@@ -11,14 +11,20 @@ export interface FetchInit {
   readonly signal: AbortSignal
 }
 
+/** What is needed of the headers of an answer: their names and values, and each by its name. */
+export interface HeadersLike extends Iterable<[string, string]> {
+  /** Its value, in whatever case the name is given; null where there is none. */
+  get(name: string): string | null
+}
+
 /** What is needed of an answer: any `Response` has it. */
 export interface ResponseLike {
   /** Such as 201. */
   readonly status: number
   /** The reason phrase. */
   readonly statusText?: string
-  /** As names and values, and each by its name. */
-  readonly headers: Iterable<[string, string]> & { get(name: string): string | null }
+  /** Of the answer. */
+  readonly headers: HeadersLike
   /** Reads the content to its end. */
   arrayBuffer(): PromiseLike<ArrayBuffer>
   /** Where it came from. */

@@ -2,6 +2,7 @@ import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
+import { runInNewContext } from 'node:vm'
 
 import { createIdempotentFetch } from 'oncely/client'
 
@@ -83,6 +84,63 @@ describe('the content of an intent', () => {
         },
       )
     }
+    strictEqual(server.requests.length, 0)
+  })
+
+  it('F4: is the same of another realm, or of another implementation', async () => {
+    const foreign = runInNewContext(`new Uint8Array([97, 98]).buffer`) as ArrayBuffer
+    class Text extends URLSearchParams {}
+    const file = { [Symbol.toStringTag]: 'File', type: 'text/csv', name: 'a.csv' }
+    const arrayBuffer = () => new Blob(['in a file']).arrayBuffer()
+    const otherForm = {
+      [Symbol.toStringTag]: 'FormData',
+      entries: () => [
+        ['sku', 'A'],
+        ['file', { ...file, arrayBuffer }],
+      ],
+    }
+    for (const [body, type, content] of [
+      [foreign, /^undefined$/, /^ab$/],
+      [new Text({ a: 'b' }), /urlencoded/, /^a=b$/],
+      [{ ...file, arrayBuffer }, /^text\/csv$/, /^in a file$/],
+      [otherForm, /^multipart\/form-data/, /name="sku"[^]*A[^]*filename="a.csv"[^]*in a file/],
+    ] as const) {
+      play()
+      await send(server.url, { method: 'POST', body: body as never })
+      match(String(come[0]?.[0]), type)
+      match(String(come[0]?.[1]), content)
+      deepStrictEqual(come, [come[0], come[0], come[0]])
+    }
+  })
+
+  it('is refused where it would be sent as the text of an object, before anything is sent', async () => {
+    play()
+    const generator = (function* () {
+      yield 'a'
+    })()
+    const bodies: unknown[] = [{ a: 1 }, [1], generator, 1, true, new Date(), () => 'a']
+    bodies.push({ [Symbol.toStringTag]: 'FormData', pipe: () => undefined })
+    for (const body of bodies) {
+      await rejects(send(server.url, { method: 'POST', body: body as never }), {
+        code: 'invalid_options',
+      })
+    }
+    await rejects(send(server.url, { method: 'POST', body: { a: 1 } as never }), /JSON\.stringify/)
+    strictEqual(server.requests.length, 0)
+  })
+
+  it('is refused as the object of the package form-data, if that is installed', async (t) => {
+    const name = 'form-data'
+    const loaded = (await import(name).catch(() => undefined)) as
+      { default: new () => { append(name: string, value: string): void } } | undefined
+    if (!loaded) {
+      t.skip('it is not')
+      return
+    }
+    play()
+    const other = new loaded.default()
+    other.append('sku', 'A')
+    await rejects(send(server.url, { method: 'POST', body: other as never }), /stream/)
     strictEqual(server.requests.length, 0)
   })
 

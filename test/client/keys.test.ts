@@ -1,8 +1,16 @@
-import { deepStrictEqual, match, notStrictEqual, rejects, strictEqual } from 'node:assert/strict'
+import {
+  deepStrictEqual,
+  match,
+  notStrictEqual,
+  rejects,
+  strictEqual,
+  throws,
+} from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
-import { createIdempotentFetch } from 'oncely/client'
+import { createIdempotentFetch, type IdempotentFetchError } from 'oncely/client'
 
+import { failureOf } from '../support/calls.ts'
 import { answering, cut, scriptedServer } from './scripted-server.ts'
 
 const server = scriptedServer()
@@ -65,6 +73,41 @@ describe('the key of an intent', () => {
     deepStrictEqual(sent(), ['"kept \\"1\\""', 'kept'])
   })
 
+  it('is written by keyFormat also where the caller has written it, so that an intent sends the same', async () => {
+    server.play(answering(503, { 'retry-after': '3600' }), answering(201))
+    const bare = createIdempotentFetch({ ...quick, keyFormat: 'bare' })
+    const headers = { 'idempotency-key': '"mine"' }
+    const error = await failureOf(bare(server.url, { ...post, headers }))
+    await bare.intent(error as IdempotentFetchError).send(server.url, post)
+    deepStrictEqual(sent(), ['mine', 'mine'])
+  })
+
+  it('is that of the Request where other headers have none', async () => {
+    server.play(answering(201))
+    const request = () =>
+      new Request(server.url, { ...post, headers: { 'idempotency-key': '"of-request"' } })
+    const headers = { 'x-a': '1' }
+    strictEqual((await send(request(), { headers })).key, 'of-request')
+    strictEqual((await send(request(), { headers: { 'idempotency-key': 'b' } })).key, 'b')
+    await send.intent({ key: 'of-request' }).send(request(), { headers })
+    deepStrictEqual(sent(), ['"of-request"', '"b"', '"of-request"'])
+    await rejects(send.intent().send(request(), { headers }), { code: 'invalid_options' })
+  })
+
+  it('is refused where headers have no one key, before anything is sent', async () => {
+    server.play(answering(201))
+    const joined = new Headers({ 'idempotency-key': '"a"' })
+    joined.append('idempotency-key', '"b"')
+    const name = 'Idempotency-Key'
+    const written = ['"a"garbage', '"a";x=1', 'a b', 'a,b', 'a"b', '"a', '', '""', 'ä']
+    const absent = [{ [name]: undefined }, { [name]: null }, [[name, undefined]]]
+    for (const headers of [joined, ...absent, ...written.map((key) => ({ [name]: key }))]) {
+      const init = { ...post, headers: headers as Record<string, string> }
+      await rejects(send(server.url, init), { code: 'invalid_options' })
+    }
+    strictEqual(server.requests.length, 0)
+  })
+
   it('is refused where it is none, or another one is in the headers', async () => {
     server.play(answering(201))
     for (const key of ['', ' a', 'ä', 'a'.repeat(256)]) {
@@ -77,5 +120,26 @@ describe('the key of an intent', () => {
       code: 'invalid_options',
     })
     deepStrictEqual(sent(), [])
+  })
+})
+
+describe('an intent that was kept', () => {
+  it('has its key: no word of one is no new one', () => {
+    for (const kept of [null, 'k', 1, [], {}, { key: undefined }, { key: '' }, { since: 1 }]) {
+      throws(() => send.intent(kept as never), { code: 'invalid_options' })
+    }
+    notStrictEqual(send.intent(undefined).key, send.intent().key)
+  })
+
+  it('was sent at a time, and none to come', () => {
+    for (const since of [-1, Number.NaN, Infinity, '1', null]) {
+      throws(() => send.intent({ key: 'k', since } as never), { code: 'invalid_options' })
+    }
+    for (const retentionMs of [-1, 0.5, '1', null]) {
+      throws(() => send.intent({ key: 'k', retentionMs } as never), { code: 'invalid_options' })
+    }
+    const before = Date.now()
+    const { since } = send.intent({ key: 'k', since: before + 3_600_000 })
+    strictEqual(Number(since) >= before && Number(since) <= Date.now(), true)
   })
 })

@@ -18,6 +18,8 @@ const wrong: Record<string, object> = {
   'a pause that is no number': { maxPauseMs: Number.NaN },
   'a retention of nothing': { retentionMs: 0 },
   'a journal that has no end': { journal: { begin: () => undefined } },
+  'a journal that is switched off': { journal: false },
+  'a journal that is null': { journal: null },
 }
 
 describe('the options of a client', () => {
