@@ -63,7 +63,8 @@ export function createIdempotentFetch(given: IdempotentFetchOptions = {}): Idemp
       get since() {
         return sent.since
       },
-      async send(input, init = {}) {
+      async send(input, given) {
+        const init = given ?? {}
         if ((keyIn(input, init) ?? key) !== key) throw invalid('the headers have another key')
         const call = startCall(signalOf(input, init), options.deadlineMs)
         try {
@@ -79,8 +80,8 @@ export function createIdempotentFetch(given: IdempotentFetchOptions = {}): Idemp
     }
   }
 
-  const send = async (input: string | URL | Request, init: RequestInit = {}) => {
-    const key = keyIn(input, init)
+  const send = async (input: string | URL | Request, init?: RequestInit) => {
+    const key = keyIn(input, init ?? {})
     return intent(key === undefined ? undefined : { key }).send(input, init)
   }
   return Object.assign(send, { intent })

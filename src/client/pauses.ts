@@ -20,6 +20,8 @@ export async function pause(ms: number, call: Call): Promise<void> {
 /** What is asked again without end is asked no more often than that, whatever the options say. */
 const LEAST_UNDER_WAY_MS = 10
 const MOST_JITTER_MS = 1_000
+/** Beyond every pause, and no infinity. */
+const MOST_DOUBLINGS = 31
 
 /** Why there is a pause, and how long the options let it be. */
 export interface PauseReason {
@@ -37,7 +39,7 @@ export interface PauseReason {
 export function pauseMsOf(reason: PauseReason): number {
   const { attempts, isUnderWay, askedMs, minPauseMs, maxPauseMs } = reason
   const least = isUnderWay ? LEAST_UNDER_WAY_MS : 0
-  const doubled = Math.max(minPauseMs, least) * 2 ** (attempts - 1)
+  const doubled = Math.max(minPauseMs, least) * 2 ** Math.min(attempts - 1, MOST_DOUBLINGS)
   const backoff = Math.max(least, Math.random() * Math.min(maxPauseMs, doubled))
   // All of them were told the same.
   const jitter = Math.random() * Math.min((askedMs ?? 0) / 4, MOST_JITTER_MS)

@@ -61,6 +61,7 @@ describe('a fetch of another implementation', () => {
     'a status that is none': { ...like(), status: 'ok' },
     'no content': { ...like(), arrayBuffer: undefined },
     'an opaque answer': like({ type: 'opaque', status: 0 }),
+    'an opaque answer that says 200': like({ type: 'opaque', status: 200 }),
     'an opaque redirect': like({ type: 'opaqueredirect', status: 0 }),
     'Response.error()': Response.error(),
     'a status of 0': like({ status: 0 }),
