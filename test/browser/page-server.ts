@@ -68,6 +68,9 @@ export async function startPageServer(script: string): Promise<PageServer> {
           response.end()
         })
         break
+      case '/moved':
+        response.writeHead(303, { location: '/' }).end()
+        break
       default:
         response.writeHead(404).end()
     }

@@ -2,6 +2,7 @@
 import {
   createIdempotentFetch,
   type IdempotentFetch,
+  type IdempotentFetchError,
   type IdempotentFetchOptions,
   type KeptIntent,
 } from 'oncely/client'
@@ -29,6 +30,26 @@ export const scenarios = {
   /** By a Request, which is made once. */
   placeRequest: (ordering: Ordering) =>
     said(clientOf(ordering)(new Request(ordering.url, contentOf(ordering)))),
+
+  /** To a path of its own server, and says where that was. */
+  placeBeside: async (path: string, redirect: 'follow' | 'manual') => {
+    const urls: string[] = []
+    const send = createIdempotentFetch({
+      ...quick,
+      fetch(url, init) {
+        urls.push(url)
+        return fetch(url, init)
+      },
+    })
+    const told = await send(path, { method: 'POST', redirect }).then(
+      ({ response: { status, url }, attempts }) => ({ status, url, attempts }),
+      (error: unknown) => {
+        const { code, attempts } = error as IdempotentFetchError
+        return { code, attempts }
+      },
+    )
+    return { ...told, urls }
+  },
 
   doubleClick: (ordering: Ordering) => {
     const intent = clientOf(ordering).intent()

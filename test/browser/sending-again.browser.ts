@@ -94,3 +94,17 @@ describe('a signal', { timeout: 120_000 }, () => {
     deepStrictEqual(await ordered(database, sku), [kept.key])
   })
 })
+
+describe('what a page sends to its own server', { timeout: 120_000 }, () => {
+  it('may be a path, which is made a URL once', async () => {
+    const url = `${page.origin}/nowhere`
+    const told = await page.play('placeBeside', '/nowhere', 'follow')
+    deepStrictEqual(told, { status: 404, url, attempts: 1, urls: [url] })
+  })
+
+  it('is unknown at once where a redirect by hand hides the answer', async () => {
+    const told = await page.play('placeBeside', '/moved', 'manual')
+    const unknown = { code: 'outcome_unknown', attempts: 1 }
+    deepStrictEqual(told, { ...unknown, urls: [`${page.origin}/moved`] })
+  })
+})
