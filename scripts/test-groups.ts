@@ -19,7 +19,7 @@ export interface TestGroups {
 export function testGroups(files: readonly string[]): TestGroups {
   if (files.length < TOGETHER) return { files, remove: () => undefined }
   const folder = mkdtempSync(join(tmpdir(), 'oncely-tests-'))
-  const together = files.filter((file) => !hasToWait(file))
+  const together = files.filter((file) => !hasToBeAlone(file))
   const groups: string[] = []
   for (let start = 0; start < together.length; start += TOGETHER) {
     const lines = together
@@ -30,14 +30,19 @@ export function testGroups(files: readonly string[]): TestGroups {
     groups.push(group)
   }
   return {
-    files: [...groups, ...files.filter(hasToWait)],
+    files: [...groups, ...files.filter(hasToBeAlone)],
     remove() {
       rmSync(folder, { recursive: true })
     },
   }
 }
 
-/** A file whose tests are known late: those of the others would have begun by then. */
-function hasToWait(file: string): boolean {
-  return /^(?:(?:export )?(?:const|let) .* = )?await /m.test(readFileSync(file, 'utf8'))
+/**
+ * A file whose tests are known late: those of the others would have begun by then. Or one that changes what all of
+ * a process share, such as its clock.
+ */
+function hasToBeAlone(file: string): boolean {
+  const text = readFileSync(file, 'utf8')
+  const isLate = /^(?:(?:export )?(?:const|let) .* = )?await /m.test(text)
+  return isLate || /\bmock\.(?:method\((?:Date|Math|globalThis)\b|timers\b)/.test(text)
 }
