@@ -44,13 +44,13 @@ export interface IdempotentFetchOptions {
    *
    * @defaultValue 250
    */
-  readonly minPauseMs?: number | undefined
+  readonly initialDelayMs?: number | undefined
   /**
    * The longest pause of all, in milliseconds, from 0 to 2,147,483,647; but for `Retry-After`.
    *
    * @defaultValue 10,000
    */
-  readonly maxPauseMs?: number | undefined
+  readonly maxDelayMs?: number | undefined
   /**
    * For how long the server knows a key, in milliseconds, from 1 to 31,536,000,000 (a year), where it has not
    * announced it for that path by `Idempotency-Key-Retention`. What may have taken effect is not sent again later than
@@ -84,8 +84,8 @@ const defaults = {
   maxAttempts: 5,
   deadlineMs: 60_000,
   attemptTimeoutMs: 15_000,
-  minPauseMs: 250,
-  maxPauseMs: 10_000,
+  initialDelayMs: 250,
+  maxDelayMs: 10_000,
   retentionMs: 86_400_000,
 } as const
 
@@ -102,7 +102,8 @@ export function resolveOptions(given: IdempotentFetchOptions): ResolvedOptions {
   for (const name of ['deadlineMs', 'attemptTimeoutMs'] as const) {
     checkMs(name, options[name], MAX_MS)
   }
-  for (const name of ['minPauseMs', 'maxPauseMs'] as const) checkMs(name, options[name], MAX_MS, 0)
+  for (const name of ['initialDelayMs', 'maxDelayMs'] as const)
+    checkMs(name, options[name], MAX_MS, 0)
   checkMs('retentionMs', options.retentionMs, YEAR_MS)
   const { begin, end } = Object(options.journal) as Partial<Journal>
   if (options.journal !== undefined && (typeof begin !== 'function' || typeof end !== 'function')) {

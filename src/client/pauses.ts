@@ -31,16 +31,16 @@ export interface PauseReason {
   readonly isUnderWay: boolean
   /** By `Retry-After`, in milliseconds. */
   readonly askedMs: number | undefined
-  readonly minPauseMs: number
-  readonly maxPauseMs: number
+  readonly initialDelayMs: number
+  readonly maxDelayMs: number
 }
 
 /** A random part of what doubles with each attempt, so that clients that failed together do not come together. */
 export function pauseMsOf(reason: PauseReason): number {
-  const { attempts, isUnderWay, askedMs, minPauseMs, maxPauseMs } = reason
+  const { attempts, isUnderWay, askedMs, initialDelayMs, maxDelayMs } = reason
   const least = isUnderWay ? LEAST_UNDER_WAY_MS : 0
-  const doubled = Math.max(minPauseMs, least) * 2 ** Math.min(attempts - 1, MOST_DOUBLINGS)
-  const backoff = Math.max(least, Math.random() * Math.min(maxPauseMs, doubled))
+  const doubled = Math.max(initialDelayMs, least) * 2 ** Math.min(attempts - 1, MOST_DOUBLINGS)
+  const backoff = Math.max(least, Math.random() * Math.min(maxDelayMs, doubled))
   // All of them were told the same.
   const jitter = Math.random() * Math.min((askedMs ?? 0) / 4, MOST_JITTER_MS)
   return Math.max(backoff, (askedMs ?? 0) + jitter)

@@ -98,7 +98,7 @@ export const scenarios = {
 let aborting: AbortController | undefined
 
 /** Nothing is paused for. */
-const quick = { minPauseMs: 0, maxPauseMs: 0 }
+const quick = { initialDelayMs: 0, maxDelayMs: 0 }
 
 const clients = new Map<string, IdempotentFetch>()
 

@@ -11,7 +11,7 @@ setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
 const server = scriptedServer()
-const send = createIdempotentFetch({ minPauseMs: 0, maxPauseMs: 0, attemptTimeoutMs: 5_000 })
+const send = createIdempotentFetch({ initialDelayMs: 0, maxDelayMs: 0, attemptTimeoutMs: 5_000 })
 
 /** Aborts while an attempt is under way, behind a collection of what nobody holds. */
 const abortingBy =

@@ -9,7 +9,7 @@ import { createIdempotentFetch } from 'oncely/client'
 import { cut, scriptedServer, type Step } from './scripted-server.ts'
 
 const server = scriptedServer()
-const send = createIdempotentFetch({ minPauseMs: 0, maxPauseMs: 0 })
+const send = createIdempotentFetch({ initialDelayMs: 0, maxDelayMs: 0 })
 
 /** What has come, of each attempt: the media type and the octets. */
 const come: [type: string | undefined, content: string][] = []

@@ -17,8 +17,8 @@ const ways = waysToFail(pass)
 
 const send = createIdempotentFetch({
   attemptTimeoutMs: 1_000,
-  minPauseMs: 1,
-  maxPauseMs: 10,
+  initialDelayMs: 1,
+  maxDelayMs: 10,
 })
 
 describe('a server that fails', () => {

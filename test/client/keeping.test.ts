@@ -6,7 +6,7 @@ import { createIdempotentFetch, type JournalEntry } from 'oncely/client'
 import { answering, cut, hang, problem, scriptedServer } from './scripted-server.ts'
 
 const server = scriptedServer()
-const quick = { minPauseMs: 0, maxPauseMs: 0 }
+const quick = { initialDelayMs: 0, maxDelayMs: 0 }
 const post = { method: 'POST' }
 
 describe('for how long an intent is sent again', () => {

@@ -14,7 +14,7 @@ import { failureOf } from '../support/calls.ts'
 import { answering, cut, scriptedServer } from './scripted-server.ts'
 
 const server = scriptedServer()
-const quick = { minPauseMs: 0, maxPauseMs: 0 }
+const quick = { initialDelayMs: 0, maxDelayMs: 0 }
 const send = createIdempotentFetch(quick)
 const post = { method: 'POST' }
 const sent = () => server.requests.map(({ headers }) => headers['idempotency-key'])

@@ -6,7 +6,7 @@ import { createIdempotentFetch, IdempotentFetchError } from 'oncely/client'
 import { answering, cut, hang, problem, scriptedServer } from './scripted-server.ts'
 
 const server = scriptedServer()
-const quick = { minPauseMs: 0, maxPauseMs: 0 }
+const quick = { initialDelayMs: 0, maxDelayMs: 0 }
 const send = createIdempotentFetch(quick)
 const post = { method: 'POST' }
 
@@ -52,7 +52,7 @@ describe('the last word', () => {
     server.play(problem(409, 'request_outstanding', { 'retry-after': '0' }))
     const patient = createIdempotentFetch({
       ...quick,
-      maxPauseMs: 1,
+      maxDelayMs: 1,
       maxAttempts: 1,
       deadlineMs: 300,
     })

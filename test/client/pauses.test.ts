@@ -8,7 +8,13 @@ function pausesBy(t: TestContext, chance: number) {
   t.mock.method(Math, 'random', () => chance)
   return (attempts: number, more: Partial<Parameters<typeof pauseMsOf>[0]> = {}) =>
     pauseMsOf({
-      ...{ attempts, isUnderWay: false, askedMs: undefined, minPauseMs: 250, maxPauseMs: 10_000 },
+      ...{
+        attempts,
+        isUnderWay: false,
+        askedMs: undefined,
+        initialDelayMs: 250,
+        maxDelayMs: 10_000,
+      },
       ...more,
     })
 }
@@ -26,7 +32,7 @@ describe('a pause', () => {
   it('does so behind a 409 under way, and is never nothing', (t) => {
     const isUnderWay = true
     const longest = pausesBy(t, 1)
-    const eager = { isUnderWay, minPauseMs: 0 }
+    const eager = { isUnderWay, initialDelayMs: 0 }
     deepStrictEqual(
       [1, 2, 3, 99].map((attempts) => longest(attempts, eager)),
       [10, 20, 40, 10_000],
@@ -34,14 +40,14 @@ describe('a pause', () => {
     strictEqual(longest(3, { isUnderWay }), 1_000)
     const shortest = pausesBy(t, 0)
     strictEqual(shortest(9, eager), 10)
-    strictEqual(shortest(9, { ...eager, maxPauseMs: 0 }), 10)
-    strictEqual(shortest(9, { minPauseMs: 0 }), 0)
-    strictEqual(longest(9_999, { minPauseMs: 0 }), 0)
+    strictEqual(shortest(9, { ...eager, maxDelayMs: 0 }), 10)
+    strictEqual(shortest(9, { initialDelayMs: 0 }), 0)
+    strictEqual(longest(9_999, { initialDelayMs: 0 }), 0)
   })
 
   it('is as long as Retry-After says, and up to a quarter of that, or a second, longer', (t) => {
     const longest = pausesBy(t, 1)
-    const quick = { minPauseMs: 0, maxPauseMs: 0 }
+    const quick = { initialDelayMs: 0, maxDelayMs: 0 }
     strictEqual(longest(1, { ...quick, askedMs: 2_000 }), 2_500)
     strictEqual(longest(1, { ...quick, askedMs: 60_000 }), 61_000)
     strictEqual(longest(1, { ...quick, askedMs: 0 }), 0)

@@ -39,6 +39,6 @@ export function notedJournal() {
   }
 }
 
-export const quick = { minPauseMs: 0, maxPauseMs: 0 }
+export const quick = { initialDelayMs: 0, maxDelayMs: 0 }
 export const post = { method: 'POST', body: 'content' }
 export const url = 'http://shop.test/orders'

@@ -34,7 +34,7 @@ for (const [owner, names] of newer) {
 // Only pages that browsers trust have it.
 Object.defineProperty(crypto, 'randomUUID', { value: undefined })
 
-const send = createIdempotentFetch({ minPauseMs: 0, maxPauseMs: 0 })
+const send = createIdempotentFetch({ initialDelayMs: 0, maxDelayMs: 0 })
 const { signal } = new AbortController()
 const { response, attempts } = await send(`http://127.0.0.1:${port}/`, { method: 'POST', signal })
 console.log(removed, response.status, attempts, new Set(come).size, 'any' in AbortSignal)

@@ -48,4 +48,4 @@ export function ordersServer(database: TestDatabase): OrdersServer {
 
 export const tea = { sku: 'TEA', amountMinor: 100 }
 /** So that no test waits longer than it has to. */
-export const quick = { minPauseMs: 0, maxPauseMs: 1 }
+export const quick = { initialDelayMs: 0, maxDelayMs: 1 }
