@@ -51,7 +51,7 @@ for (const platform of platforms) {
       @Controller()
       class NotesController {
         @Post()
-        @Idempotent({ operation: 'notes.endless', deadlineMs: 300 })
+        @Idempotent({ operation: 'notes.endless', deadlineMs: 2_000 })
         make() {
           return interval(10).pipe(finalize(() => void ended.pass()))
         }
