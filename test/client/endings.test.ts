@@ -84,21 +84,21 @@ describe('a deadline', () => {
   for (const [what, work] of Object.entries(stalled)) {
     it(`F8: ends ${what}: unknown`, async () => {
       const { fetch, calls } = scriptedFetch(work)
-      const send = createIdempotentFetch({ ...quick, fetch, deadlineMs: 20 })
+      const send = createIdempotentFetch({ ...quick, fetch, deadlineMs: 500 })
       await rejects(send(url, post), { code: 'outcome_unknown', attempts: 1 })
       strictEqual(calls.length, 1)
     })
 
     it(`F8: and the time of an attempt, ${what}, which is sent again`, async () => {
       const { fetch } = scriptedFetch(work, says(201))
-      const send = createIdempotentFetch({ ...quick, fetch, attemptTimeoutMs: 10 })
+      const send = createIdempotentFetch({ ...quick, fetch, attemptTimeoutMs: 300 })
       strictEqual((await send(url, post)).attempts, 2)
     })
   }
 
   it('F8: ends a journal that hangs: nothing was sent', async () => {
     const { fetch, calls } = scriptedFetch(says(201))
-    const send = createIdempotentFetch({ fetch, deadlineMs: 20, journal: hanging })
+    const send = createIdempotentFetch({ fetch, deadlineMs: 500, journal: hanging })
     const intent = send.intent()
     await rejects(intent.send(url, post), { code: 'deadline_exceeded', name: 'OncelyError' })
     deepStrictEqual([calls.length, intent.since], [0, undefined])
@@ -111,7 +111,7 @@ describe('a deadline', () => {
     const body = new ReadableStream({ pull: never })
     const request = new Request(url, { method: 'POST', body, duplex: 'half' })
     const { fetch, calls } = scriptedFetch(says(201))
-    const send = createIdempotentFetch({ fetch, deadlineMs: 20 })
+    const send = createIdempotentFetch({ fetch, deadlineMs: 500 })
     await rejects(send(request), { code: 'deadline_exceeded' })
     strictEqual(calls.length, 0)
   })

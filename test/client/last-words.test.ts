@@ -54,7 +54,7 @@ describe('the last word', () => {
       ...quick,
       maxDelayMs: 1,
       maxAttempts: 1,
-      deadlineMs: 300,
+      deadlineMs: 1_500,
     })
     const error = await errorOf(patient(server.url, post))
     deepStrictEqual([error.code, error.response?.status], ['outcome_unknown', 409])
@@ -77,7 +77,7 @@ describe('the last word', () => {
       [cut, 'TypeError'],
     ] as const) {
       server.play(step)
-      const hasty = createIdempotentFetch({ ...quick, attemptTimeoutMs: 50, maxAttempts: 2 })
+      const hasty = createIdempotentFetch({ ...quick, attemptTimeoutMs: 500, maxAttempts: 2 })
       const intent = hasty.intent()
       const error = await errorOf(intent.send(server.url, post))
       deepStrictEqual(
@@ -110,7 +110,7 @@ describe('the last word', () => {
     const error = await errorOf(send(server.url, post))
     deepStrictEqual([error.code, error.attempts], ['outcome_unknown', 1])
     server.play(hang)
-    const brief = createIdempotentFetch({ ...quick, deadlineMs: 50 })
+    const brief = createIdempotentFetch({ ...quick, deadlineMs: 500 })
     strictEqual((await errorOf(brief(server.url, post))).attempts, 1)
     await rejects(three('http://127.0.0.1:1/', post), { code: 'outcome_unknown', attempts: 3 })
   })

@@ -151,7 +151,7 @@ describe('the entry of an intent', () => {
     ended.resolve(undefined)
     strictEqual(await sending, true)
     const never = () => new Promise(() => undefined)
-    const hasty = { fetch, attemptTimeoutMs: 10, journal: { begin, end: never } }
+    const hasty = { fetch, attemptTimeoutMs: 300, journal: { begin, end: never } }
     strictEqual((await createIdempotentFetch(hasty)(url, post)).attempts, 1)
   })
 })
