@@ -1,13 +1,13 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
-import { createIdempotentFetch, type Fetch, type ResponseLike } from 'oncely/client'
+import { createIdempotentFetch, type ResponseLike } from 'oncely/client'
+import { fetch as undiciFetch } from 'undici'
 
 import { answering, cut, scriptedServer } from './scripted-server.ts'
 import { notedJournal, post, quick, says, scriptedFetch, url } from './scripted-fetch.ts'
 
 const server = scriptedServer()
-const installed = async (name: string): Promise<unknown> => import(name).catch(() => undefined)
 
 /** A Response as other implementations have it, with nothing but what is needed. */
 const like = (more: Partial<ResponseLike> = {}): ResponseLike => ({
@@ -78,14 +78,9 @@ describe('a fetch of another implementation', () => {
     })
   }
 
-  it('is that of undici, if that is installed', async (t) => {
-    const undici = (await installed('undici')) as { fetch: Fetch } | undefined
-    if (!undici) {
-      t.skip('it is not')
-      return
-    }
+  it('is that of undici', async () => {
     server.play(cut, answering(201, {}, 'made'))
-    const send = createIdempotentFetch({ ...quick, fetch: undici.fetch })
+    const send = createIdempotentFetch({ ...quick, fetch: undiciFetch })
     const { response, attempts } = await send(server.url, post)
     deepStrictEqual([await response.text(), attempts], ['made', 2])
     strictEqual(response.url, server.url)

@@ -5,22 +5,15 @@ import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 
 import { Controller, Inject, Post, Redirect, Res, StreamableFile } from '@nestjs/common'
-import { createIdempotency } from 'oncely'
 import { Idempotent } from 'oncely/nestjs'
 import { from, map, of } from 'rxjs'
 
 import { testDatabase } from '../support/database.ts'
 import { gate } from '../support/gate.ts'
-import { notesHost } from '../support/notes-host.ts'
-import { nestApplications, platforms } from './nest-applications.ts'
-import { Notes, notesModules, seen, sender } from './nest-notes.ts'
+import { platforms } from './nest-applications.ts'
+import { Notes, nestNotes, seen, sender } from './nest-notes.ts'
 
-const database = testDatabase()
-const host = notesHost(database)
-const idempotency = createIdempotency(host.connect())
-const moduleOf = notesModules(idempotency)
-const start = nestApplications()
-const notes = async (key: string) => (await host.left(key)).notes.length
+const { moduleOf, start, notes } = nestNotes(testDatabase())
 
 for (const platform of platforms) {
   describe(`an answer of NestJS, on ${platform}`, () => {

@@ -3,21 +3,16 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
 import { Controller, Get, Inject, Post, Redirect, Res } from '@nestjs/common'
-import { createIdempotency } from 'oncely'
 import { Idempotent, IdempotentCall, IdempotentLookup } from 'oncely/nestjs'
 import { finalize, interval } from 'rxjs'
 
 import { gate } from '../support/gate.ts'
 import { testDatabase } from '../support/database.ts'
-import { type NotesDatabase, notesHost } from '../support/notes-host.ts'
-import { nestApplications, platforms } from './nest-applications.ts'
-import { hearing, notesModules, seen, sender } from './nest-notes.ts'
+import type { NotesDatabase } from '../support/notes-host.ts'
+import { platforms } from './nest-applications.ts'
+import { hearing, nestNotes, seen, sender } from './nest-notes.ts'
 
-const database = testDatabase()
-const host = notesHost(database)
-const idempotency = createIdempotency(host.connect())
-const moduleOf = notesModules(idempotency)
-const start = nestApplications()
+const { moduleOf, start } = nestNotes(testDatabase())
 
 for (const platform of platforms) {
   describe(`behind an answer of NestJS, on ${platform}`, () => {

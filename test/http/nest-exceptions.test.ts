@@ -19,20 +19,14 @@ import {
 } from '@nestjs/common'
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core'
 import { sql } from 'kysely'
-import { createIdempotency } from 'oncely'
 import { Idempotent, IdempotentCall } from 'oncely/nestjs'
 
 import { testDatabase } from '../support/database.ts'
-import { type NotesDatabase, notesHost } from '../support/notes-host.ts'
-import { nestApplications, platforms } from './nest-applications.ts'
-import { Notes, notesModules, seen, sender } from './nest-notes.ts'
+import type { NotesDatabase } from '../support/notes-host.ts'
+import { platforms } from './nest-applications.ts'
+import { Notes, nestNotes, seen, sender } from './nest-notes.ts'
 
-const database = testDatabase()
-const host = notesHost(database)
-const idempotency = createIdempotency(host.connect())
-const moduleOf = notesModules(idempotency)
-const start = nestApplications()
-const notes = async (key: string) => (await host.left(key)).notes.length
+const { host, moduleOf, start, notes } = nestNotes(testDatabase())
 
 for (const platform of platforms) {
   describe(`an exception of NestJS, on ${platform}`, () => {

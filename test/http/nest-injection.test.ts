@@ -16,21 +16,14 @@ import {
   UseGuards,
 } from '@nestjs/common'
 import { REQUEST } from '@nestjs/core'
-import { createIdempotency } from 'oncely'
 import { Idempotent } from 'oncely/nestjs'
 import { map } from 'rxjs'
 
 import { testDatabase } from '../support/database.ts'
-import { notesHost } from '../support/notes-host.ts'
-import { nestApplications, platforms } from './nest-applications.ts'
-import { type HostRequest, Notes, notesModules, seen, sender } from './nest-notes.ts'
+import { platforms } from './nest-applications.ts'
+import { type HostRequest, Notes, nestNotes, seen, sender } from './nest-notes.ts'
 
-const database = testDatabase()
-const host = notesHost(database)
-const idempotency = createIdempotency(host.connect())
-const moduleOf = notesModules(idempotency)
-const start = nestApplications()
-const notes = async (key: string) => (await host.left(key)).notes.length
+const { moduleOf, start, notes } = nestNotes(testDatabase())
 
 for (const platform of platforms) {
   describe(`an injected call of NestJS, on ${platform}`, () => {

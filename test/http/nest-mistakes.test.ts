@@ -4,20 +4,15 @@ import { describe, it } from 'node:test'
 
 import { Controller, Inject, Module, Post, Put, Sse } from '@nestjs/common'
 import type { FastifyInstance } from 'fastify'
-import { createIdempotency, fingerprint } from 'oncely'
+import { fingerprint } from 'oncely'
 import { Idempotent, OncelyModule } from 'oncely/nestjs'
 import { of } from 'rxjs'
 
 import { testDatabase } from '../support/database.ts'
-import { notesHost } from '../support/notes-host.ts'
-import { nestApplications, platforms } from './nest-applications.ts'
-import { hearing, Notes, notesModules, seen, sender } from './nest-notes.ts'
+import { platforms } from './nest-applications.ts'
+import { hearing, Notes, nestNotes, seen, sender } from './nest-notes.ts'
 
-const database = testDatabase()
-const host = notesHost(database)
-const idempotency = createIdempotency(host.connect())
-const moduleOf = notesModules(idempotency)
-const start = nestApplications()
+const { idempotency, moduleOf, start } = nestNotes(testDatabase())
 
 for (const platform of platforms) {
   describe(`a marked route of NestJS, on ${platform}`, () => {

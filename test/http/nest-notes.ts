@@ -9,10 +9,12 @@ import {
   type Type,
 } from '@nestjs/common'
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core'
-import type { Idempotency } from 'oncely'
+import { createIdempotency, type Idempotency } from 'oncely'
 import { IdempotentCall, OncelyModule } from 'oncely/nestjs'
 
-import type { NotesDatabase } from '../support/notes-host.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { type NotesDatabase, notesHost } from '../support/notes-host.ts'
+import { nestApplications } from './nest-applications.ts'
 
 export interface HostRequest {
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -44,7 +46,7 @@ export class Notes {
 }
 
 /** @returns what makes a module with one controller, and its notes. */
-export function notesModules(idempotency: Idempotency<NotesDatabase>) {
+function notesModules(idempotency: Idempotency<NotesDatabase>) {
   return (controller: Type, providers: Type[] = []) => {
     @Module({
       imports: [OncelyModule.forRoot({ idempotency, principal })],
@@ -85,4 +87,18 @@ export function hearing() {
     }
   }
   return { heard, filter: { provide: APP_FILTER, useClass: Heard } as never }
+}
+
+/** To be called at the top of a test file: what its applications write with, and how they are started. */
+export function nestNotes(database: TestDatabase) {
+  const host = notesHost(database)
+  const idempotency = createIdempotency(host.connect())
+  return {
+    host,
+    idempotency,
+    moduleOf: notesModules(idempotency),
+    start: nestApplications(),
+    /** How many were written under a key. */
+    notes: async (key: string) => (await host.left(key)).notes.length,
+  }
 }

@@ -9,15 +9,11 @@ import { createIdempotency, type Idempotency } from 'oncely'
 import { Idempotent, IdempotentCall, IdempotentLookup, OncelyModule } from 'oncely/nestjs'
 
 import { testDatabase } from '../support/database.ts'
-import { type NotesDatabase, notesHost } from '../support/notes-host.ts'
-import { nestApplications, platforms } from './nest-applications.ts'
-import { Notes, notesModules, seen, sender } from './nest-notes.ts'
+import type { NotesDatabase } from '../support/notes-host.ts'
+import { platforms } from './nest-applications.ts'
+import { Notes, nestNotes, seen, sender } from './nest-notes.ts'
 
-const database = testDatabase()
-const host = notesHost(database)
-const idempotency = createIdempotency(host.connect())
-const moduleOf = notesModules(idempotency)
-const start = nestApplications()
+const { host, idempotency, moduleOf, start } = nestNotes(testDatabase())
 const principal = () => ({ tenant: 't1', actor: 'u1' })
 const invalid = { code: 'invalid_options' }
 
